@@ -201,7 +201,7 @@ def pair_potential(
     if isinstance(loss, Rank):
         # tail[j] = P(Z >= j - n); at a real d strictly between the integers m and m + 1 the
         # potential is P(Z >= -m), at an integer the tie counts half.
-        tail = np.append(np.cumsum(law[::-1])[::-1], 0.0)
+        tail: FloatArray = np.append(np.cumsum(law[::-1])[::-1], 0.0)
         floor = np.floor(x)
         first = np.clip(n - floor, 0, 2 * n + 1).astype(np.int64)
         after = np.clip(n - floor + 1, 0, 2 * n + 1).astype(np.int64)
