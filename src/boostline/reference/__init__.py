@@ -1,0 +1,59 @@
+"""The algorithms in plain NumPy, in the paper's order and notation: the page to read first.
+
+This package is the specification, and the oracle that the compiled core is tested against. It is
+written from the paper alone (Jung and Tewari, "Online Boosting Algorithms for Multi-label
+Ranking", AISTATS 2018) and from the conventions the paper leaves open; it takes no shortcut that
+the core takes, and it has no feature the core lacks.
+
+Read in this order:
+
+========================  ====================================================================
+`reference.losses`        rank, hinge and logistic loss: sums over pairs of labels
+`reference.potentials`    phi^n(s), the expected loss when n learners are still to vote
+`reference.boosters`      Algorithm 1 (the schema), 2 (OnlineBMR) and 3 (Ada.OLMR)
+`reference.tree`          the Hoeffding tree, the paper's weak learner
+========================  ====================================================================
+
+Every decision that rounding could turn (a near tie) is reported in `closest_decision`, so that a
+test that compares two implementations can tell a near tie from a mistake.
+
+>>> import numpy as np
+>>> trees = [HoeffdingTree(2, 5, 0.1, 0.5, 1.0, features=[0]) for _ in range(3)]
+>>> model = AdaOLMR(2, trees, seed=0)
+>>> for t in range(200):
+...     x = np.array([t % 7 - 3.0])
+...     _ = model.learn(x, {1} if x[0] > 0 else {0})
+>>> bool(model.score(np.array([2.0]))[1] > model.score(np.array([2.0]))[0])
+True
+"""
+
+from boostline.reference.boosters import AdaOLMR, Booster, Learner, OnlineBMR, Round
+from boostline.reference.losses import hinge_loss, logistic_gradient, logistic_loss, rank_loss
+from boostline.reference.potentials import (
+    baseline,
+    pair_potential,
+    potential,
+    potential_costs,
+    walk_law,
+)
+from boostline.reference.tree import HoeffdingTree, Leaf, Split
+
+__all__ = [
+    "AdaOLMR",
+    "Booster",
+    "HoeffdingTree",
+    "Leaf",
+    "Learner",
+    "OnlineBMR",
+    "Round",
+    "Split",
+    "baseline",
+    "hinge_loss",
+    "logistic_gradient",
+    "logistic_loss",
+    "pair_potential",
+    "potential",
+    "potential_costs",
+    "rank_loss",
+    "walk_law",
+]

@@ -1,0 +1,304 @@
+"""The online boosting schema (Algorithm 1), OnlineBMR (Algorithm 2) and Ada.OLMR (Algorithm 3)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+import numpy as np
+
+from boostline.reference.losses import (
+    BoolArray,
+    FloatArray,
+    Labels,
+    gaps,
+    label_sets,
+    logistic_gradient,
+    rank_loss,
+    smallest_positive,
+)
+from boostline.reference.potentials import PotentialLoss, potential_costs
+
+Expert: TypeAlias = Literal["draw", "weighted", "best", "last"]
+
+
+class Learner(Protocol):
+    """A weak learner: votes with a distribution over the labels, then hears what each cost."""
+
+    def predict(self, x: FloatArray) -> FloatArray:
+        """Return the votes h (k,), non-negative with sum 1."""
+
+    def learn(self, x: FloatArray, relevant: BoolArray, costs: FloatArray, weight: float) -> None:
+        """Learn from one example: costs in [0, 1]^k, importance weight >= 0."""
+
+
+@dataclass
+class Round:
+    """All that happened in one round of the schema, for inspection.
+
+    `expert_scores[j]` is s^j (row 0 is s^0 = 0), `costs[i - 1]` is c^i and `followed` is i_t in
+    1..N, so that s^{i_t} is `expert_scores[followed]` (None if no single expert was followed).
+    """
+
+    votes: FloatArray  # h^i (N, k)
+    expert_scores: FloatArray  # s^j (N + 1, k)
+    followed: int | None  # i_t
+    scores: FloatArray  # the final decision (k,)
+    costs: FloatArray  # c^i raw: (N, k) for OnlineBMR, (N + 1, k) for Ada.OLMR
+    normalised_costs: FloatArray  # d^i (N, k), what the learners were given
+    weights: FloatArray  # w^i[t] times the importance of the example (N,), likewise
+    closest_decision: (
+        float  # how near the nearest decision of the booster came to falling otherwise
+    )
+
+
+class Booster(ABC):
+    """Algorithm 1. A subclass says how to choose an expert, what to charge, what to update.
+
+    Attributes
+    ----------
+    t : int
+        The clock: the number of the round at hand, from 1.
+    learner_weights : array (N,)
+        alpha^i_t.
+    expert_losses : array (N,)
+        M_i, the sum of the rank losses of experts 1..N (times the importance of the examples).
+    weight_sums : array (N,)
+        ||w^i||_1, the denominators of the empirical edges.
+    max_weights : array (N,)
+        w^{i*}, the largest max - min of the raw costs of learner i in any round.
+    last_round : Round or None
+    """
+
+    initial_weight: float  # alpha^i_1
+
+    def __init__(self, n_labels: int, learners: Sequence[Learner]) -> None:
+        self.n_labels = n_labels
+        self.learners = list(learners)
+        n = len(self.learners)
+        self.t = 1
+        self.learner_weights = np.full(n, self.initial_weight)  # line 1
+        self.expert_losses = np.zeros(n)
+        self.weight_sums = np.zeros(n)
+        self.max_weights = np.zeros(n)
+        self.last_round: Round | None = None
+        self._edge_sums = np.zeros(n)
+
+    def _predict(self, x: FloatArray) -> Round:
+        """Lines 3 to 7: gather the votes, accumulate them, follow an expert."""
+        k = self.n_labels
+        votes = np.array([learner.predict(x) for learner in self.learners], dtype=np.float64)
+        expert_scores = np.zeros((len(votes) + 1, k))
+        for j, h in enumerate(votes):
+            expert_scores[j + 1] = expert_scores[j] + self.learner_weights[j] * h
+        followed, scores, closest = self._follow(expert_scores)
+        nothing = np.zeros_like(votes)
+        no_weights = np.zeros(len(votes))
+        return Round(votes, expert_scores, followed, scores, nothing, nothing, no_weights, closest)
+
+    def score(self, x: FloatArray) -> FloatArray:
+        """Return the final decision on x; nothing changes."""
+        return self._predict(x).scores
+
+    def learn(
+        self,
+        x: FloatArray,
+        relevant: Labels,
+        weight: float = 1.0,
+        irrelevant: Labels | None = None,
+    ) -> FloatArray:
+        """One round of the schema; returns the scores given before the labels were revealed."""
+        y, z = label_sets(relevant, irrelevant, self.n_labels)
+        now = self._predict(x)  # lines 3 to 7
+        now.costs = self._costs(now, y, z)  # line 10, all 0 if there is no pair to rank
+        if y.any() and z.any():  # otherwise there is nothing to learn
+            for i, learner in enumerate(self.learners):
+                c, h = now.costs[i], now.votes[i]
+                spread = c.max() - c.min()  # w^i[t], and d^i by eq. normalizedCost
+                if spread > 0:
+                    now.normalised_costs[i] = (c - c.min()) / spread
+                    now.weights[i] = spread * weight
+                mean = c.mean()  # 0 for Ada.OLMR
+                self._edge_sums[i] += weight * (mean - c @ h)
+                self.weight_sums[i] += weight * (y.sum() * mean - c[y].sum())
+                self.max_weights[i] = max(self.max_weights[i], spread)
+                learner.learn(x, y, now.normalised_costs[i], float(now.weights[i]))  # line 12
+            losses = rank_loss(now.expert_scores[1:], y, z)
+            self.expert_losses += weight * losses
+            self._update(now, losses, weight)  # lines 9 and 13
+            now.closest_decision = min(
+                now.closest_decision, smallest_positive(np.abs(gaps(now.expert_scores, y, z)))
+            )
+        self.t += 1
+        self.last_round = now
+        return now.scores
+
+    def edges(self) -> FloatArray:
+        """Return the empirical edges gamma_i (eq. empiricalEdge), 0 before there is evidence."""
+        edges = np.zeros(len(self.learners))
+        np.divide(self._edge_sums, self.weight_sums, out=edges, where=self.weight_sums != 0)
+        return edges
+
+    @abstractmethod
+    def _follow(self, expert_scores: FloatArray) -> tuple[int | None, FloatArray, float]:
+        """Return i_t, the final decision, and how nearly another expert was chosen."""
+
+    @abstractmethod
+    def _costs(self, now: Round, relevant: BoolArray, irrelevant: BoolArray) -> FloatArray:
+        """Return the raw cost vectors c^1, c^2, ..."""
+
+    @abstractmethod
+    def _update(self, now: Round, losses: FloatArray, weight: float) -> None:
+        """Move the booster's own parameters; `losses` are the rank losses of experts 1..N."""
+
+
+class OnlineBMR(Booster):
+    """Algorithm 2: simple cumulative votes; costs are potentials (known edge).
+
+    Parameters
+    ----------
+    n_labels : int
+    learners : sequence of Learner
+    edge : float
+        gamma, cut to 1/|Y| for each example.
+    loss : {"hinge", "rank"}
+        The loss under the potentials. Rank loss is not convex, so its bound needs votes for
+        single labels; other votes are refused.
+    margin : float
+        The 1 in the paper's hinge loss.
+
+    >>> class Stubborn:   # it always votes for label 0
+    ...     def predict(self, x): return np.array([1.0, 0.0])
+    ...     def learn(self, x, relevant, costs, weight): pass
+    >>> model = OnlineBMR(2, [Stubborn(), Stubborn()], edge=0.5, loss="rank")
+    >>> model.learn(np.zeros(1), {0}).tolist()
+    [2.0, 0.0]
+    >>> model.last_round.costs.tolist()   # of phi^1 at s = 0, then of phi^0 at s = e_0
+    [[-0.125, 0.375], [0.0, 0.5]]
+    """
+
+    initial_weight = 1.0
+
+    def __init__(
+        self,
+        n_labels: int,
+        learners: Sequence[Learner],
+        edge: float,
+        loss: PotentialLoss = "hinge",
+        margin: float = 1.0,
+    ) -> None:
+        super().__init__(n_labels, learners)
+        self.edge = edge
+        self.loss: PotentialLoss = loss
+        self.margin = margin
+
+    def _follow(self, expert_scores: FloatArray) -> tuple[int | None, FloatArray, float]:
+        return len(self.learners), expert_scores[-1], np.inf  # line 6: i_t = N
+
+    def _costs(self, now: Round, relevant: BoolArray, irrelevant: BoolArray) -> FloatArray:
+        if self.loss == "rank" and not ((now.votes == 0) | (now.votes == 1)).all():
+            raise ValueError(
+                "loss is 'rank', but a learner spread its votes: rank loss is not convex, so its "
+                "potentials need single-label votes; use loss='hinge'"
+            )
+        n = len(self.learners)
+        costs = np.array(  # line 10: c^i[l] = phi^{N-i}(s^{i-1} + e_l), less phi^{N-i}(s^{i-1})
+            [
+                potential_costs(
+                    self.loss,
+                    n - i,
+                    now.expert_scores[i - 1],
+                    relevant,
+                    self.edge,
+                    self.margin,
+                    irrelevant,
+                )
+                for i in range(1, n + 1)
+            ]
+        )
+        # Whether a relevant label is taught at all hangs on max - c[l] being 0 or a little more.
+        room = costs.max(axis=1, keepdims=True) - costs[:, relevant]
+        now.closest_decision = min(now.closest_decision, smallest_positive(room))
+        return costs
+
+    def _update(self, now: Round, losses: FloatArray, weight: float) -> None:
+        """Lines 9 and 13: the weights stay 1, and there are no other parameters."""
+
+
+class AdaOLMR(Booster):
+    """Algorithm 3: logistic costs, online gradient descent on the weights, Hedge on the experts.
+
+    Parameters
+    ----------
+    n_labels : int
+    learners : sequence of Learner
+    seed : int
+        Key of the generator that draws i_t; the clock is its counter.
+    expert : {"draw", "weighted", "best", "last"}
+        Follow an expert drawn by its Hedge weight (the paper's), the average of the experts'
+        scores with these weights, the expert of the largest weight, or the last one.
+    weight_range : float
+        The feasible set F is [-weight_range, weight_range].
+
+    Attributes
+    ----------
+    expert_log_weights : array (N,)
+        log v^i_t.
+
+    >>> class Stubborn:   # it always votes for label 0
+    ...     def predict(self, x): return np.array([1.0, 0.0])
+    ...     def learn(self, x, relevant, costs, weight): pass
+    >>> model = AdaOLMR(2, [Stubborn()], seed=0)
+    >>> _ = model.learn(np.zeros(1), {1})   # wrong: f' = c^2 . h = 1/2, and t = 1
+    >>> model.learner_weights.tolist(), model.expert_log_weights.tolist()
+    ([-0.5], [-0.5])
+    """
+
+    initial_weight = 0.0
+
+    def __init__(
+        self,
+        n_labels: int,
+        learners: Sequence[Learner],
+        seed: int,
+        expert: Expert = "draw",
+        weight_range: float = 2.0,
+    ) -> None:
+        super().__init__(n_labels, learners)
+        if expert not in ("draw", "weighted", "best", "last"):
+            raise ValueError(
+                f"expert is {expert!r}, but must be 'draw', 'weighted', 'best', 'last'"
+            )
+        self.seed = seed
+        self.expert: Expert = expert
+        self.weight_range = weight_range
+        self.expert_log_weights = np.zeros(len(self.learners))
+
+    def _follow(self, expert_scores: FloatArray) -> tuple[int | None, FloatArray, float]:
+        log_v = self.expert_log_weights
+        p = np.exp(log_v - log_v.max())  # v itself would underflow
+        if self.expert == "weighted":
+            return None, p @ expert_scores[1:] / p.sum(), np.inf
+        if self.expert == "last":
+            return len(p), expert_scores[-1], np.inf
+        if self.expert == "best":
+            best = int(np.argmax(log_v))
+            return best + 1, expert_scores[best + 1], smallest_positive(log_v[best] - log_v)
+        # Line 6, P(i_t = i) proportional to v^i, from a generator that is keyed by (seed, t).
+        raw = int(np.random.Philox(counter=self.t, key=self.seed).random_raw())
+        u = (raw >> 11) * 2.0**-53
+        cumulative = np.cumsum(p)
+        i = int(np.argmax(cumulative > u * cumulative[-1]))
+        near = np.abs(cumulative[:-1] / cumulative[-1] - u).min(initial=np.inf)
+        return i + 1, expert_scores[i + 1], float(near)
+
+    def _costs(self, now: Round, relevant: BoolArray, irrelevant: BoolArray) -> FloatArray:
+        return logistic_gradient(now.expert_scores, relevant, irrelevant)  # line 10, and c^{N+1}
+
+    def _update(self, now: Round, losses: FloatArray, weight: float) -> None:
+        slopes = (now.costs[1:] * now.votes).sum(axis=1)  # f'_i = c^{i+1} . h^i
+        moved = self.learner_weights - weight * slopes / np.sqrt(self.t)  # line 9
+        self.learner_weights = np.clip(moved, -self.weight_range, self.weight_range)
+        self.expert_log_weights = self.expert_log_weights - weight * losses  # line 13

@@ -1,0 +1,272 @@
+"""The Hoeffding tree (VFDT) that takes importance weights: the paper's weak learner (Section 4).
+
+It is a single-label learner: of each example it hears every relevant label once, in ascending
+order, with importance weight_scale * weight * (1 - costs[l]), and it votes with the share of each
+label in the leaf that x falls into.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from boostline.reference.losses import BoolArray, FloatArray, smallest_positive
+
+PRIOR_MASS = 1.0  # a label starts with it where it is first seen, and votes with it where it is not
+N_THRESHOLDS = 10  # candidates for each covariate, evenly between its least and greatest value
+MIN_BRANCH = 0.01  # share of the weight that each branch must exceed
+MIN_VARIANCE = 1e-12
+
+_erfc = np.frompyfunc(math.erfc, 1, 1)
+
+
+class Split(NamedTuple):
+    """x[feature] <= threshold goes left; NaN goes to the branch that was heavier."""
+
+    feature: int  # a covariate of x
+    threshold: float
+    left: int  # positions in `HoeffdingTree.nodes`
+    right: int
+    nan_left: bool
+
+
+class Leaf:
+    """Masses of the labels (0: not in the table), and a Gaussian for each label and covariate."""
+
+    def __init__(self, masses: FloatArray, n_features: int) -> None:
+        shape = (masses.size, n_features)
+        self.masses = masses
+        self.weight_at_last_try = float(masses.sum())
+        self.weight = np.zeros(shape)
+        self.mean = np.zeros(shape)
+        self.m2 = np.zeros(shape)  # weighted sum of squares about the mean
+        self.low = np.full(shape, np.inf)
+        self.high = np.full(shape, -np.inf)
+
+    def observe(self, label: int, values: FloatArray, q: float) -> None:
+        """Add one label of importance q: its mass, and Welford's update for each covariate."""
+        if self.masses[label] == 0:
+            self.masses[label] = PRIOR_MASS
+        self.masses[label] += q
+        known = np.flatnonzero(~np.isnan(values))
+        at = (label, known)
+        value = values[known]
+        self.weight[at] += q
+        delta = value - self.mean[at]
+        self.mean[at] += delta * q / self.weight[at]
+        self.m2[at] += q * delta * (value - self.mean[at])
+        self.low[at] = np.minimum(self.low[at], value)
+        self.high[at] = np.maximum(self.high[at], value)
+
+
+class HoeffdingTree:
+    """Importance-weighted Hoeffding tree with Gaussian statistics.
+
+    Parameters
+    ----------
+    n_labels : int
+    grace_period : float
+        Weight that a leaf must gain (strictly more) between two attempts to split it.
+    split_confidence : float
+        delta in the Hoeffding bound R sqrt(ln(1/delta) / 2n).
+    tie_threshold : float
+        Split anyway once the bound is below it.
+    weight_scale : float
+        Multiplies the importance weights.
+    features : sequence of int
+        The covariates of x that the tree looks at.
+    single_label : bool
+        Vote for the heaviest label alone (the lowest one at ties).
+
+    Attributes
+    ----------
+    nodes : list of Split or Leaf
+        In the order of creation, the root first; a leaf that splits turns into a `Split` in its
+        place, its children are appended, left before right.
+    closest_decision : float
+        How near the nearest decision of the last `learn` came to falling otherwise.
+    vote_gap : float
+        For single_label: the lead of the heaviest label in the last `predict` (0 at a tie).
+
+    >>> tree = HoeffdingTree(2, 10, 0.5, 0.1, 1.0, features=[0])
+    >>> tree.predict(np.array([0.0])).tolist()
+    [0.5, 0.5]
+    >>> for t in range(20):
+    ...     label = t % 2
+    ...     y = np.array([label == 0, label == 1])
+    ...     tree.learn(np.array([float(label)]), y, costs=1.0 - y, weight=1.0)
+    >>> tree.structure[0]   # covariate 0 at 1/11, children 1 and 2
+    (0, 0.09090909090909091, 1, 2)
+    """
+
+    def __init__(
+        self,
+        n_labels: int,
+        grace_period: float,
+        split_confidence: float,
+        tie_threshold: float,
+        weight_scale: float,
+        features: Sequence[int] | npt.NDArray[np.integer],
+        single_label: bool = False,
+    ) -> None:
+        self.n_labels = n_labels
+        self.grace_period = grace_period
+        self.split_confidence = split_confidence
+        self.tie_threshold = tie_threshold
+        self.weight_scale = weight_scale
+        self.features = np.asarray(features, dtype=np.intp)
+        self.single_label = single_label
+        self.nodes: list[Split | Leaf] = [Leaf(np.zeros(n_labels), self.features.size)]
+        self.closest_decision = math.inf
+        self.vote_gap = math.inf
+
+    def find(self, x: FloatArray) -> tuple[int, Leaf]:
+        """Return the leaf of x, and its position in `nodes`."""
+        at = 0
+        while isinstance(node := self.nodes[at], Split):
+            value = x[node.feature]
+            left = node.nan_left if math.isnan(value) else value <= node.threshold
+            at = node.left if left else node.right
+        return at, node
+
+    def predict(self, x: FloatArray) -> FloatArray:
+        """Return the share of each label in the leaf, a label not seen there having mass 1."""
+        _, leaf = self.find(x)
+        masses = np.where(leaf.masses > 0, leaf.masses, PRIOR_MASS)
+        if not self.single_label:
+            shares: FloatArray = masses / masses.sum()
+            return shares
+        votes = np.zeros(self.n_labels)
+        votes[np.argmax(masses)] = 1.0
+        if self.n_labels > 1:
+            self.vote_gap = float(np.diff(np.sort(masses)[-2:])[0])
+        return votes
+
+    def learn(self, x: FloatArray, relevant: BoolArray, costs: FloatArray, weight: float) -> None:
+        """Learn each relevant label, weighted by how much cheaper it is than the dearest label."""
+        self.closest_decision = math.inf
+        values = np.asarray(x, dtype=np.float64)[self.features]
+        for label in np.flatnonzero(relevant):
+            q = float(self.weight_scale * weight * (1.0 - costs[label]))
+            if q > 0:
+                at, leaf = self.find(x)  # anew, since the label before may have split it
+                leaf.observe(int(label), values, q)
+                self._consider_split(at, leaf)
+
+    def _consider_split(self, at: int, leaf: Leaf) -> None:
+        """Try to split once the leaf has gained the grace period."""
+        total = float(leaf.masses.sum())
+        gained = total - leaf.weight_at_last_try
+        self._note(abs(gained - self.grace_period))
+        if gained <= self.grace_period:
+            return
+        leaf.weight_at_last_try = total
+        n_seen = int((leaf.masses > 0).sum())
+        if n_seen < 2:
+            return
+        bound = math.log2(max(2, n_seen)) * math.sqrt(
+            math.log(1.0 / self.split_confidence) / (2.0 * total)
+        )
+        self._note(abs(bound - self.tie_threshold))
+        f, thresholds, left, right, gains = self._candidates(leaf)
+        if not np.isfinite(gains).any():
+            return
+        best_of = gains.max(axis=1)  # of each covariate; -inf where it has no candidate
+        i = int(np.argmax(best_of))
+        j = int(np.argmax(gains[i]))
+        others = np.delete(best_of, i)
+        others = others[np.isfinite(others)]
+        second = float(others.max()) if others.size else 0.0
+        lead = float(best_of[i]) - second
+        self._note(abs(lead - bound))
+        if not (lead > bound or bound < self.tie_threshold):
+            return
+        goes_left, goes_right = left[:, i, j], right[:, i, j]
+        # Candidates that divide the labels alike have the same gain in every implementation.
+        unlike = (left != goes_left[:, None, None]) | (right != goes_right[:, None, None])
+        rivals = gains[i, j] - gains[unlike.any(axis=0)]
+        self._note_choice(leaf, int(f[i]), float(thresholds[i, j]), rivals, goes_left)
+        self.nodes[at] = Split(
+            feature=int(self.features[f[i]]),
+            threshold=float(thresholds[i, j]),
+            left=len(self.nodes),
+            right=len(self.nodes) + 1,
+            nan_left=bool(goes_left.sum() >= goes_right.sum()),
+        )
+        for masses in (goes_left, goes_right):  # exactly its share: no prior, no statistics
+            self.nodes.append(Leaf(masses.copy(), self.features.size))
+
+    def _candidates(
+        self, leaf: Leaf
+    ) -> tuple[npt.NDArray[np.intp], FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return covariates (F,), thresholds (F, 10), masses left and right (k, F, 10), gains."""
+        low, high = leaf.low.min(axis=0), leaf.high.max(axis=0)
+        f = np.flatnonzero(high > low)
+        steps = np.arange(1, N_THRESHOLDS + 1)
+        t = low[f, None] + (high - low)[f, None] * steps / (N_THRESHOLDS + 1)
+
+        w = leaf.weight[:, f, None]
+        variance = np.divide(leaf.m2[:, f, None], w, out=np.zeros_like(w), where=w > 0)
+        sd = np.sqrt(np.maximum(variance, MIN_VARIANCE))
+        left = np.where(t >= leaf.high[:, f, None], w, 0.0)  # (k, F, 10): whole, or not at all,
+        inside = (t >= leaf.low[:, f, None]) & (t < leaf.high[:, f, None])  # or by the Gaussian
+        z = ((t - leaf.mean[:, f, None]) / sd)[inside]
+        below = 0.5 * _erfc(-z / math.sqrt(2.0)).astype(np.float64)
+        left[inside] = np.broadcast_to(w, left.shape)[inside] * below
+        right = w - left
+
+        total = w.sum(axis=0)  # W_f (F, 1)
+        w_left, w_right = left.sum(axis=0), right.sum(axis=0)
+        floor = MIN_BRANCH * total
+        allowed = (w_left > floor) & (w_right > floor)
+        if f.size:
+            self._note(float(np.minimum(abs(w_left - floor), abs(w_right - floor)).min()))
+        observed = leaf.weight.sum(axis=0).max()  # W_obs: a covariate that is often NaN gains less
+        gain = _entropy(w) - (w_left * _entropy(left) + w_right * _entropy(right)) / total
+        return f, t, left, right, np.where(allowed, gain * total / observed, -np.inf)
+
+    def _note(self, distance: float) -> None:
+        self.closest_decision = min(self.closest_decision, distance)
+
+    def _note_choice(
+        self, leaf: Leaf, covariate: int, t: float, rivals: FloatArray, left: FloatArray
+    ) -> None:
+        """Note how near a split came to another candidate, another branch for NaN, another table.
+
+        A label is in a child's table if its share there is above 0, which rounding decides where
+        the Gaussian has almost all of it on one side.
+        """
+        self._note(float(rivals.min(initial=np.inf)))
+        weight = leaf.weight[:, covariate]
+        self._note(smallest_positive(np.abs(2.0 * left.sum() - weight.sum())))
+        divided = (leaf.low[:, covariate] <= t) & (t < leaf.high[:, covariate])
+        share = left[divided] / weight[divided]
+        self._note(float(np.minimum(share, 1.0 - share).min(initial=np.inf)))
+
+    @property
+    def structure(self) -> list[tuple[int, float, int, int]]:
+        """(feature, threshold, left, right) of each node; (-1, 0.0, -1, -1) for a leaf."""
+        return [
+            (node.feature, node.threshold, node.left, node.right)
+            if isinstance(node, Split)
+            else (-1, 0.0, -1, -1)
+            for node in self.nodes
+        ]
+
+    @property
+    def leaf_masses(self) -> dict[int, FloatArray]:
+        """Masses of each leaf by its position in `nodes`, 0 for a label not in its table."""
+        return {i: node.masses for i, node in enumerate(self.nodes) if isinstance(node, Leaf)}
+
+
+def _entropy(masses: FloatArray) -> FloatArray:
+    """Entropy in bits along the labels (the first axis), 0 log 0 being 0."""
+    total = masses.sum(axis=0)
+    p = np.divide(masses, total, out=np.zeros_like(masses), where=total > 0)
+    logs = np.log2(p, out=np.zeros_like(p), where=p > 0)
+    entropy: FloatArray = -(p * logs).sum(axis=0)
+    return entropy
