@@ -1,0 +1,86 @@
+"""Building blocks of rows: small helpers that all readers share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .dataset import MAX_DENSE_LABELS, Block, Indicator, Matrix, is_sparse
+from .errors import need
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+
+class Reader(Protocol):
+    """An opened file whose names are known and whose rows are still to be read."""
+
+    features: list[str]
+    labels: list[str]
+
+    def blocks(self, size: int) -> Iterator[Block]:
+        """Yield the rows, at most `size` at a time; can be called once."""
+        ...
+
+
+def csr(
+    values: Any, columns: Any, row_ends: Any, shape: tuple[int, int], dtype: Any = np.float64
+) -> csr_matrix:
+    """CSR matrix from its three arrays; explicit zeros are dropped, columns sorted."""
+    sparse = need("scipy.sparse", "a sparse data set")
+    matrix = sparse.csr_matrix(
+        (
+            np.asarray(values, dtype=dtype),
+            np.asarray(columns, dtype=np.int32),
+            np.asarray(row_ends, dtype=np.int64),
+        ),
+        shape=shape,
+    )
+    matrix.eliminate_zeros()
+    matrix.sort_indices()
+    return matrix  # type: ignore[no-any-return]
+
+
+def from_cells(rows: Sequence[dict[int, float]], width: int, sparse: bool) -> Matrix:
+    """Rows given as {column: value}; what is absent is 0."""
+    if not sparse:
+        dense = np.zeros((len(rows), width))
+        for row, cells in zip(dense, rows, strict=True):
+            if cells:
+                row[list(cells)] = list(cells.values())
+        return dense
+    ends = np.cumsum([0, *map(len, rows)])
+    columns = [column for cells in rows for column in cells]
+    values = [value for cells in rows for value in cells.values()]
+    return csr(values, columns, ends, (len(rows), width))
+
+
+def from_relevant(rows: Sequence[Sequence[int]], n_labels: int) -> Indicator:
+    """Indicators from the label indices of each row; CSR when there are very many labels."""
+    ends = np.cumsum([0, *map(len, rows)])
+    columns = np.array([label for labels in rows for label in labels], dtype=np.int64)
+    if n_labels > MAX_DENSE_LABELS:
+        ones = np.ones(len(columns), dtype=np.bool_)
+        return csr(ones, columns, ends, (len(rows), n_labels), np.bool_)
+    dense = np.zeros((len(rows), n_labels), dtype=np.bool_)
+    dense[np.repeat(np.arange(len(rows)), np.diff(ends)), columns] = True
+    return dense
+
+
+def compact_indicator(dense: NDArray[np.bool_]) -> Indicator:
+    """Keep `dense` as it is, or turn it into CSR when there are very many labels."""
+    if dense.shape[1] <= MAX_DENSE_LABELS:
+        return dense
+    return need("scipy.sparse", "a data set with many labels").csr_matrix(dense)  # type: ignore[no-any-return]
+
+
+def stack(parts: Sequence[Any], width: int, dtype: Any = np.float64) -> Any:
+    """Put blocks below each other: dense if none is sparse, else CSR."""
+    if not parts:
+        return np.empty((0, width), dtype=dtype)
+    if any(is_sparse(part) for part in parts):
+        return need("scipy.sparse", "a sparse data set").vstack(parts, format="csr", dtype=dtype)
+    return np.concatenate(parts)

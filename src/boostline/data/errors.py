@@ -1,0 +1,60 @@
+"""What goes wrong with data, said so that it can be mended."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+__all__ = ["DataError", "DownloadError"]
+
+
+class DataError(ValueError):
+    """A file that cannot be read as it stands.
+
+    Parameters
+    ----------
+    message
+        What is wrong and what would do.
+    path
+        The file, or the name of the stream.
+    line
+        The line (text formats) or row (tables) at fault, counted from 1.
+
+    Examples
+    --------
+    >>> from boostline.data import DataError
+    >>> str(DataError("row has 3 values, the header names 4", path="a.arff", line=17))
+    'a.arff:17: row has 3 values, the header names 4'
+
+    """
+
+    def __init__(self, message: str, *, path: str | None = None, line: int | None = None) -> None:
+        self.message = message
+        self.path = path
+        self.line = line
+        where = "" if path is None else path if line is None else f"{path}:{line}"
+        super().__init__(f"{where}: {message}" if where else message)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (type(self), self.message, self.path, self.line))
+
+
+def _rebuild(kind: type[DataError], message: str, path: str | None, line: int | None) -> DataError:
+    """Unpickle: the constructor takes its places by keyword, so worker processes need this."""
+    return kind(message, path=path, line=line)
+
+
+class DownloadError(DataError):
+    """A named set could not be fetched; the message says what to do instead."""
+
+
+def need(module: str, purpose: str, extra: str = "data") -> ModuleType:
+    """Import an optional package, or say which extra brings it."""
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError as missing:
+        package = module.partition(".")[0]
+        raise ImportError(
+            f"{purpose} needs {package}, which is not installed: pip install boostline[{extra}]"
+        ) from missing

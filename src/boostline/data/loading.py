@@ -1,0 +1,180 @@
+"""`load`: a named set, a file or a MULAN folder, whole, as a `Dataset`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+import numpy as np
+
+from .build import stack
+from .dataset import Dataset
+from .errors import DataError
+from .formats import Labels, Options, check_options, format_of, open_reader
+from .registry import NAMED_SETS, load_named
+from .source import Source, source_name, stem
+
+__all__ = ["load"]
+
+#: Rows that are parsed at a time: enough to be quick, few enough to keep the text small.
+ROWS_PER_BLOCK = 4096
+
+
+def load(
+    source: Source,
+    *,
+    labels: Labels = None,
+    test: Source | None = None,
+    n_train: int | None = None,
+    format: str | None = None,
+    name: str | None = None,
+    features: Sequence[str] | int | None = None,
+    drop: Sequence[str] | None = None,
+    categories: Mapping[str, Sequence[str]] | None = None,
+    delimiter: str | None = None,
+    zero_based: bool | None = None,
+    encoding: str | None = None,
+    download: bool = True,
+) -> Dataset:
+    """Load a data set: by name, from a file, or from a folder in MULAN's layout.
+
+    Parameters
+    ----------
+    source
+        A named set (``"emotions"``, see `available`), a file (arff, svmlight, csv, parquet, jsonl;
+        text formats also as .gz), a folder ``name`` that holds ``name-train.arff``,
+        ``name-test.arff`` and ``name.xml``, an open binary file, or ``"-"`` for standard input.
+    labels
+        Which columns are labels. arff: names, or the path of the MULAN xml (default: the xml
+        beside the file). csv, parquet: column names. svmlight: names or how many. jsonl: names.
+    test
+        A second file of the same kind with the test rows.
+    n_train
+        How many of the rows are for training, when there is one file only (default: all).
+    format
+        ``"arff"``, ``"svmlight"``, ``"csv"``, ``"parquet"`` or ``"jsonl"``, where the extension
+        does not say it.
+    name
+        Name of the data set (default: that of the file).
+    features
+        svmlight: number of features. jsonl: names of the features. Default: those that occur.
+    drop
+        Columns that are neither features nor labels, such as an id.
+    categories
+        csv, parquet: the values of each text column, which becomes one 0/1 column per value.
+    delimiter
+        csv: default ``","``, for .tsv a tab.
+    zero_based
+        svmlight: whether the first feature has the index 0 (default: 1, svmlight's own rule).
+    encoding
+        arff, csv: default UTF-8.
+    download
+        Whether a named set that is nowhere on this machine may be downloaded.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+        The file is damaged, or does not say what is asked of it; with file and line.
+    DownloadError
+        A named set is not on this machine and cannot be fetched.
+
+    Examples
+    --------
+    >>> import boostline.data
+    >>> data = boostline.data.load("yeast")
+    >>> data
+    Dataset('yeast', 1500 train + 917 test rows, 103 features (dense), 14 labels)
+    >>> round(data.describe().mean_relevant, 4)
+    4.2371
+
+    """
+    options = Options(labels, features, drop, categories, delimiter, zero_based, encoding)
+    if isinstance(source, str) and source in NAMED_SETS:
+        given = {"test": test, "n_train": n_train, "format": format, **vars(options)}
+        for option, value in given.items():
+            if value is not None:
+                raise ValueError(f"{option} has no meaning for the named set {source!r}")
+        return load_named(NAMED_SETS[source], name or source, download=download)
+    if isinstance(source, (str, os.PathLike)) and Path(source).is_dir():
+        source, test, found = _mulan_folder(Path(source), test)
+        options = Options(options.labels or found, features, drop, encoding=encoding)
+        name = name or Path(source).parent.name
+    elif isinstance(source, str) and not os.path.exists(source) and _looks_like_name(source):
+        raise ValueError(
+            f"there is no file {source!r}, and the named sets are {', '.join(NAMED_SETS)}"
+        )
+    return load_files(source, test, n_train=n_train, format=format, name=name, options=options)
+
+
+def load_files(
+    source: Source,
+    test: Source | None,
+    *,
+    options: Options,
+    n_train: int | None = None,
+    format: str | None = None,
+    name: str | None = None,
+) -> Dataset:
+    """Read one file, or a train and a test file with the same columns."""
+    if test is not None and n_train is not None:
+        raise ValueError("n_train is given, but the test file says already where training ends")
+    format_name = format_of(source, format)
+    check_options(format_name, options)
+    files = [source] if test is None else [source, test]
+    columns: tuple[list[str], list[str]] | None = None
+    X_parts, Y_parts, rows = [], [], []
+    for file in files:
+        with open_reader(file, format_name, options) as reader:
+            if columns is None:
+                columns = (reader.features, reader.labels)
+            else:
+                _same_columns(columns, (reader.features, reader.labels), files)
+            blocks = list(reader.blocks(ROWS_PER_BLOCK))
+        X_parts += [block.X for block in blocks]
+        Y_parts += [block.Y for block in blocks]
+        rows.append(sum(block.X.shape[0] for block in blocks))
+    assert columns is not None
+    return Dataset(
+        stack(X_parts, len(columns[0])),
+        stack(Y_parts, len(columns[1]), np.bool_),
+        rows[0] if n_train is None else n_train,
+        labels=columns[1],
+        features=columns[0],
+        name=name or stem(source).removesuffix("-train"),
+    )
+
+
+def _looks_like_name(source: str) -> bool:
+    return source != "-" and Path(source).name == source and not Path(source).suffix
+
+
+def _mulan_folder(folder: Path, test: Source | None) -> tuple[Path, Source | None, Path]:
+    """Return train file, test file and xml of a folder in MULAN's layout."""
+    base = folder.resolve().name
+
+    def find(ending: str) -> Path:
+        for candidate in (folder / f"{base}{ending}", folder / f"{base}{ending}.gz"):
+            if candidate.is_file():
+                return candidate
+        raise DataError(f"the folder has no {base}{ending} (or .gz)", path=str(folder))
+
+    return find("-train.arff"), find("-test.arff") if test is None else test, find(".xml")
+
+
+def _same_columns(
+    first: tuple[list[str], list[str]], second: tuple[list[str], list[str]], files: list[Source]
+) -> None:
+    for kind, ours, theirs in zip(("feature", "label"), first, second, strict=True):
+        for index, (a, b) in enumerate(zip_longest(ours, theirs)):
+            if a != b:
+                raise DataError(
+                    f"{kind} {index} is {b!r}, but {a!r} in {source_name(files[0])}: "
+                    "train and test need the same columns",
+                    path=source_name(files[1]),
+                )

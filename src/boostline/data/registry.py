@@ -1,0 +1,232 @@
+"""The named sets: what they are, where they are looked for, and where they live in public.
+
+Looked for in turn: the folder that ``BOOSTLINE_DATA`` names, the per-user cache, river's wheel
+(yeast only), the public home. Folder and cache hold ``<name>/<name>-train.arff``, ``-test.arff``
+(or .gz) and ``<name>/<name>.xml``.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from .dataset import Dataset
+from .errors import DownloadError
+from .formats import Options
+
+__all__ = ["NAMED_SETS", "NamedSet", "available", "cache_folder"]
+
+_RAW = "https://raw.githubusercontent.com"
+_AUTHORS = (
+    f"{_RAW}/YoungHJung/OnlineMLRBoostingWithVFDT/ab77d1019b61611b7f41d10d2cbf5c59732afc52/data"
+)
+_MULAN = f"{_RAW}/tsoumakas/mulan/43f6389095ad71984264db4387a8074b22bc7d4a/data/multi-label"
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A public file: `sha256` is of its bytes, of an xml without carriage returns."""
+
+    name: str
+    url: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True)
+class NamedSet:
+    """A data set of the registry."""
+
+    name: str
+    title: str
+    files: tuple[RemoteFile, RemoteFile, RemoteFile]
+
+
+def _named(
+    name: str,
+    title: str,
+    home: str,
+    sums: tuple[str, str, str],
+    sizes: tuple[int, int, int],
+    base: str | None = None,
+    xml: str | None = None,
+) -> NamedSet:
+    urls = (
+        f"{home}/{base or name}-train.arff",
+        f"{home}/{base or name}-test.arff",
+        xml or f"{home}/{name}.xml",
+    )
+    names = (f"{name}-train.arff", f"{name}-test.arff", f"{name}.xml")
+    train, test, label_names = (
+        RemoteFile(*parts) for parts in zip(names, urls, sums, sizes, strict=True)
+    )
+    return NamedSet(name, title, (train, test, label_names))
+
+
+NAMED_SETS: dict[str, NamedSet] = {
+    named.name: named
+    for named in (
+        _named(
+            "emotions",
+            "music, 6 emotions (Trohidis et al. 2008)",
+            f"{_AUTHORS}/emotions",
+            (
+                "bbe704106c79bb8fb99c1d1d2e9bde081d6a2daeb01f100862f11fd91a3c1f98",
+                "f13d4b746b7b5c8eb484bd751d6ac463d4560dff998a93516a5c1fe35daf6c8f",
+                "dbce8e6ccbbb2fcbfd9e9edbb230d7ed12692c6e13f59fdbc0161fa9b6cf2dc0",
+            ),
+            (252_080, 132_007, 323),
+        ),
+        _named(
+            "scene",
+            "photographs, 6 kinds of scenery (Boutell et al. 2004)",
+            f"{_AUTHORS}/scene",
+            (
+                "b53ba93bdf412de922e3960389bcee24744fa3e872ce610511fc1d750888b64d",
+                "ea38d20296b3ff7e220f477a3b802a9bcb2d768881fe6ee163efbc97ea527a42",
+                "55d8b247b949ad5c52e5a73d8c6775ec6e5469ce9682465b45b333b68ee4bcc5",
+            ),
+            (3_127_968, 3_090_742, 285),
+        ),
+        _named(
+            "yeast",
+            "genes, 14 functional classes (Elisseeff and Weston 2001)",
+            f"{_AUTHORS}/yeast",
+            (
+                "e759dc991ff54694a4ff9c4314f3be0d6fd2b1994a4b563f57e416394c6aebbd",
+                "4aaac102bff9669a765bf0b378602e5cc8c3b181048282e2f003117b496d552a",
+                "c3056cc26444b5158b1588d1b73bec9c45429e10f0957ad085903423cb81f247",
+            ),
+            (1_501_117, 918_515, 526),
+        ),
+        _named(
+            "mediamill",
+            "video, 101 concepts (Snoek et al. 2006)",
+            f"{_AUTHORS}/mediamill",
+            (
+                "a47c1c100077106eb9aa2410ea7ad28ca75086b26f983fc46595c6167c17800c",
+                "44d75cfb7f93e642a60e694371134b8c3024b6da0d879f1a51ea6d566be7ff02",
+                "960991532485541a885868c269bf454a6ecdcea3f821ad29ae516eaa5a1bd43b",
+            ),
+            (39_325_994, 16_388_494, 3_225),
+        ),
+        _named(
+            "m-reduced",
+            "2,000 rows of mediamill (Jung and Tewari 2018)",
+            f"{_AUTHORS}/mediamill_reduced",
+            (
+                "f4a562d2b78f5daedeafabc0747542ed2e4d5fd0bb20d348c53d63cc3a0b1e7c",
+                "7594040bfe35e09f674d1c15727d978f310c1106de49ea448764e4627b8b424d",
+                "960991532485541a885868c269bf454a6ecdcea3f821ad29ae516eaa5a1bd43b",
+            ),
+            (1_908_628, 640_024, 3_225),
+            base="mediamill",
+            xml=f"{_AUTHORS}/mediamill/mediamill.xml",
+        ),
+        _named(
+            "enron",
+            "e-mail, 53 labels, sparse (Klimt and Yang 2004)",
+            f"{_MULAN}/enron",
+            (
+                "2988cefc1cdf7a8004a20ef84615cc8fa1b5d7434c16687283b41454e2d9d194",
+                "2f3aad54a8f54caaab4ab01246fe9dd385ba944a2633028f52747b57eac5474e",
+                "ed40c92d7f613eed51714912cab10dddc4ce456262137d8fef230d44c7f4457b",
+            ),
+            (607_799, 324_140, 1_604),
+        ),
+        _named(
+            "bibtex",
+            "bibliography, 159 tags, sparse (Katakis et al. 2008)",
+            f"{_MULAN}/bibtex",
+            (
+                "8dcc9de6e0b2cebaec8c1f4fac78431adeeb73cfd3ab879b530a66d366e59174",
+                "9b03329cde64d3f994bdf7fbbac3f3b10fe185c311cb9ae725475f59c7f3f922",
+                "08fe20013c1e75dcf1888c185f5187c95e76495b8518ce289b4d3afce38d1232",
+            ),
+            (2_292_961, 1_215_637, 5_880),
+        ),
+    )
+}
+
+
+def available() -> dict[str, str | None]:
+    """Named sets, each with the place where it is on this machine, or None.
+
+    Returns
+    -------
+    dict
+        ``{name: folder, "river" or None}``; what is None would be downloaded by `load`.
+
+    Examples
+    --------
+    >>> from boostline.data import available
+    >>> list(available())
+    ['emotions', 'scene', 'yeast', 'mediamill', 'm-reduced', 'enron', 'bibtex']
+
+    """
+    from .river_yeast import find_river_yeast
+
+    places: dict[str, str | None] = {}
+    for name, named in NAMED_SETS.items():
+        found = find_local(named)
+        places[name] = None if found is None else str(found[0].parent)
+        if found is None and name == "yeast" and find_river_yeast() is not None:
+            places[name] = "river"
+    return places
+
+
+def cache_folder() -> Path:
+    """Folder of downloaded sets: ``BOOSTLINE_CACHE``, else ``boostline`` in the user's cache."""
+    if chosen := os.environ.get("BOOSTLINE_CACHE"):
+        return Path(chosen).expanduser()
+    if os.name == "nt":
+        base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "boostline"
+
+
+def find_local(named: NamedSet) -> tuple[Path, Path, Path] | None:
+    """Train, test and xml file in ``BOOSTLINE_DATA`` or the cache; None if not all are there."""
+    chosen = os.environ.get("BOOSTLINE_DATA")
+    for folder in ([Path(chosen).expanduser()] if chosen else []) + [cache_folder()]:
+        paths = [_plain_or_gz(folder / named.name / file.name) for file in named.files]
+        train, test, xml = paths
+        if train is not None and test is not None and xml is not None:
+            return train, test, xml
+    return None
+
+
+def _plain_or_gz(path: Path) -> Path | None:
+    for candidate in (path, path.with_name(path.name + ".gz")):
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def load_named(named: NamedSet, shown: str, *, download: bool = True) -> Dataset:
+    """Load a set of the registry from the first place that has it."""
+    from .loading import load_files
+    from .river_yeast import find_river_yeast, load_river_yeast
+
+    paths = find_local(named)
+    if paths is None and named.name == "yeast" and (wheel := find_river_yeast()) is not None:
+        return load_river_yeast(wheel, shown)
+    if paths is None:
+        raise DownloadError(not_here(named))
+    train, test, xml = paths
+    return load_files(train, test, name=shown, options=Options(labels=xml))
+
+
+def not_here(named: NamedSet) -> str:
+    """Say where a missing set was looked for and what to do."""
+    folder = os.environ.get("BOOSTLINE_DATA")
+    looked = f"BOOSTLINE_DATA ({folder})" if folder else "BOOSTLINE_DATA (not set)"
+    files = ", ".join(file.name for file in named.files)
+    return (
+        f"the set {named.name!r} is neither in {looked} nor in the cache ({cache_folder()}). "
+        f"On a machine with a network, load it once, or fetch {files} from "
+        f"{named.files[0].url.rpartition('/')[0]}; then put them into the folder "
+        f"{named.name!r} of either place"
+    )

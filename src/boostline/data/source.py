@@ -1,0 +1,108 @@
+"""Where bytes come from: a path, an open file or standard input, plain or gzip, line by line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, BinaryIO, TypeAlias, cast
+
+from .errors import DataError
+
+Source: TypeAlias = str | os.PathLike[str] | IO[Any]
+
+GZIP_MAGIC = b"\x1f\x8b"
+
+#: No row of an honest file is longer; a longer one is a file of another kind, or a gzip bomb.
+MAX_LINE_BYTES = 64 * 2**20
+
+
+def is_path(source: Source) -> bool:
+    """Whether `source` is a file on disk, which can be opened again (``"-"`` cannot)."""
+    return isinstance(source, (str, os.PathLike)) and os.fspath(source) != "-"
+
+
+def source_name(source: Source) -> str:
+    """Name of `source` in messages."""
+    if isinstance(source, (str, os.PathLike)):
+        return "<stdin>" if os.fspath(source) == "-" else os.fspath(source)
+    return str(getattr(source, "name", "<stream>"))
+
+
+def stem(source: Source) -> str:
+    """Return the file's name without ``.gz`` and its extension."""
+    path = Path(source_name(source))
+    if path.suffix.lower() == ".gz":
+        path = path.with_suffix("")
+    return path.stem if path.suffix else path.name
+
+
+def suffix(source: Source) -> str:
+    """Extension in lower case, looking through ``.gz``."""
+    path = Path(source_name(source))
+    if path.suffix.lower() == ".gz":
+        path = path.with_suffix("")
+    return path.suffix.lower()
+
+
+@contextmanager
+def open_bytes(source: Source) -> Iterator[BinaryIO]:
+    """Open `source` for reading bytes, unpacking gzip by its first bytes, not by its name.
+
+    What the caller opened (standard input, a file object) is left open.
+    """
+    name = source_name(source)
+    if is_path(source):
+        try:
+            raw: BinaryIO = open(cast("str", source), "rb")  # noqa: SIM115 (closed below)
+        except OSError as error:
+            raise DataError(f"cannot be opened: {error.strerror or error}", path=name) from error
+    elif isinstance(source, (str, os.PathLike)):
+        raw = sys.stdin.buffer
+    else:
+        binary: object = getattr(source, "buffer", source)
+        if isinstance(binary, io.TextIOBase):
+            raise TypeError(f"source {name!r} is a text stream; open it in binary mode ('rb')")
+        raw = cast("BinaryIO", binary)
+    peekable = raw if hasattr(raw, "peek") else io.BufferedReader(cast("io.RawIOBase", raw))
+    try:
+        if peekable.peek(2)[:2] == GZIP_MAGIC:
+            with gzip.GzipFile(fileobj=cast("IO[bytes]", peekable), mode="rb") as unpacked:
+                yield cast("BinaryIO", io.BufferedReader(cast("io.RawIOBase", unpacked), 2**18))
+        else:
+            yield peekable
+    finally:
+        if is_path(source):
+            raw.close()
+
+
+class LineReader:
+    """Lines of a byte stream with their numbers; broken gzip becomes a `DataError`."""
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self._file = file
+        self.name = name
+        self.number = 0  # of the line read last, from 1
+
+    def __iter__(self) -> Iterator[bytes]:
+        readline = self._file.readline
+        while True:
+            try:
+                line = readline(MAX_LINE_BYTES)
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                raise self.error(f"the gzip data are broken or cut off ({error})") from error
+            if not line:
+                return
+            self.number += 1
+            if len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
+                raise self.error(f"the line is longer than {MAX_LINE_BYTES} bytes")
+            yield line
+
+    def error(self, message: str, line: int | None = None) -> DataError:
+        """Build a `DataError` at `line`, or at the line read last."""
+        return DataError(message, path=self.name, line=self.number if line is None else line)
