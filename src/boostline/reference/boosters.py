@@ -298,7 +298,9 @@ class AdaOLMR(Booster):
         return logistic_gradient(now.expert_scores, relevant, irrelevant)  # line 10, and c^{N+1}
 
     def _update(self, now: Round, losses: FloatArray, weight: float) -> None:
-        slopes = (now.costs[1:] * now.votes).sum(axis=1)  # f'_i = c^{i+1} . h^i
+        # f'_i = c^{i+1} . h^i. Costs sum to 0, so a constant may be taken from the votes: then a
+        # uniform vote gives 0 and not 1e-17, whose sign would rank all labels in the next round.
+        slopes = (now.costs[1:] * (now.votes - now.votes[:, :1])).sum(axis=1)
         moved = self.learner_weights - weight * slopes / np.sqrt(self.t)  # line 9
         self.learner_weights = np.clip(moved, -self.weight_range, self.weight_range)
         self.expert_log_weights = self.expert_log_weights - weight * losses  # line 13

@@ -89,6 +89,10 @@ class HoeffdingTree:
         place, its children are appended, left before right.
     closest_decision : float
         How near the nearest decision of the last `learn` came to falling otherwise.
+    gain_tie : float
+        Gains that differ by no more are tied, and the first of them wins. At 0, the rule to the
+        letter, rounding decides between covariates that tie in exact arithmetic (which is common
+        in small leaves: two points of a label are alike on every covariate).
     vote_gap : float
         For single_label: the lead of the heaviest label in the last `predict` (0 at a tie).
 
@@ -102,6 +106,8 @@ class HoeffdingTree:
     >>> tree.structure[0]   # covariate 0 at 1/11, children 1 and 2
     (0, 0.09090909090909091, 1, 2)
     """
+
+    gain_tie = 0.0
 
     def __init__(
         self,
@@ -176,20 +182,25 @@ class HoeffdingTree:
         if not np.isfinite(gains).any():
             return
         best_of = gains.max(axis=1)  # of each covariate; -inf where it has no candidate
-        i = int(np.argmax(best_of))
-        j = int(np.argmax(gains[i]))
+        i = int(np.argmax(best_of >= best_of.max() - self.gain_tie))  # the first at ties
+        j = int(np.argmax(gains[i] >= best_of[i] - self.gain_tie))
         others = np.delete(best_of, i)
         others = others[np.isfinite(others)]
         second = float(others.max()) if others.size else 0.0
-        lead = float(best_of[i]) - second
+        lead = float(gains[i, j]) - second
         self._note(abs(lead - bound))
         if not (lead > bound or bound < self.tie_threshold):
             return
         goes_left, goes_right = left[:, i, j], right[:, i, j]
-        # Candidates that divide the labels alike have the same gain in every implementation.
-        unlike = (left != goes_left[:, None, None]) | (right != goes_right[:, None, None])
-        rivals = gains[i, j] - gains[unlike.any(axis=0)]
-        self._note_choice(leaf, int(f[i]), float(thresholds[i, j]), rivals, goes_left)
+        # Candidates that divide the labels alike, or alike with the sides exchanged, have the same
+        # gain in every implementation that adds the two branches before it subtracts them.
+        alike = (left == goes_left[:, None, None]) & (right == goes_right[:, None, None])
+        mirrored = (left == goes_right[:, None, None]) & (right == goes_left[:, None, None])
+        behind = best_of.max() - gains
+        behind[i] = best_of[i] - gains[i]
+        rivals = behind[~(alike.all(axis=0) | mirrored.all(axis=0))]
+        self._note(float(abs(rivals - self.gain_tie).min(initial=np.inf)))
+        self._note_children(leaf, int(f[i]), float(thresholds[i, j]), goes_left)
         self.nodes[at] = Split(
             feature=int(self.features[f[i]]),
             threshold=float(thresholds[i, j]),
@@ -232,15 +243,12 @@ class HoeffdingTree:
     def _note(self, distance: float) -> None:
         self.closest_decision = min(self.closest_decision, distance)
 
-    def _note_choice(
-        self, leaf: Leaf, covariate: int, t: float, rivals: FloatArray, left: FloatArray
-    ) -> None:
-        """Note how near a split came to another candidate, another branch for NaN, another table.
+    def _note_children(self, leaf: Leaf, covariate: int, t: float, left: FloatArray) -> None:
+        """Note how near a split came to another heavier branch, or to another table of a child.
 
         A label is in a child's table if its share there is above 0, which rounding decides where
         the Gaussian has almost all of it on one side.
         """
-        self._note(float(rivals.min(initial=np.inf)))
         weight = leaf.weight[:, covariate]
         self._note(smallest_positive(np.abs(2.0 * left.sum() - weight.sum())))
         divided = (leaf.low[:, covariate] <= t) & (t < leaf.high[:, covariate])
