@@ -9,11 +9,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .dataset import Dataset
+from .download import RemoteFile, fetch
 from .errors import DownloadError
 from .formats import Options
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 __all__ = ["NAMED_SETS", "NamedSet", "available", "cache_folder"]
 
@@ -22,16 +28,6 @@ _AUTHORS = (
     f"{_RAW}/YoungHJung/OnlineMLRBoostingWithVFDT/ab77d1019b61611b7f41d10d2cbf5c59732afc52/data"
 )
 _MULAN = f"{_RAW}/tsoumakas/mulan/43f6389095ad71984264db4387a8074b22bc7d4a/data/multi-label"
-
-
-@dataclass(frozen=True)
-class RemoteFile:
-    """A public file: `sha256` is of its bytes, of an xml without carriage returns."""
-
-    name: str
-    url: str
-    sha256: str
-    size: int
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,8 @@ def _named(
     )
     names = (f"{name}-train.arff", f"{name}-test.arff", f"{name}.xml")
     train, test, label_names = (
-        RemoteFile(*parts) for parts in zip(names, urls, sums, sizes, strict=True)
+        RemoteFile(*parts, text=parts[0].endswith(".xml"))
+        for parts in zip(names, urls, sums, sizes, strict=True)
     )
     return NamedSet(name, title, (train, test, label_names))
 
@@ -214,9 +211,48 @@ def load_named(named: NamedSet, shown: str, *, download: bool = True) -> Dataset
     if paths is None and named.name == "yeast" and (wheel := find_river_yeast()) is not None:
         return load_river_yeast(wheel, shown)
     if paths is None:
+        paths = fetch_named(named) if download else None
+    if paths is None:
         raise DownloadError(not_here(named))
     train, test, xml = paths
     return load_files(train, test, name=shown, options=Options(labels=xml))
+
+
+def fetch_named(named: NamedSet) -> tuple[Path, Path, Path]:
+    """Download what the cache lacks of a set, with a progress bar; return its files."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    folder = cache_folder() / named.name
+    console = Console(stderr=True)
+    progress = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+        transient=True,
+    )
+    with progress:
+        for file in named.files:
+            target = folder / file.name
+            if _plain_or_gz(target) is not None:
+                continue
+            task = progress.add_task(file.name, total=file.size)
+            try:
+                fetch(file, target, on_progress=partial(_show, progress, task))
+            except OSError as error:
+                raise DownloadError(f"cannot be written: {error}", path=str(target)) from error
+            except DownloadError as error:
+                raise DownloadError(f"{error}; {not_here(named)}") from error
+    found = find_local(named)
+    assert found is not None, "all three files have just been put there"
+    return found
+
+
+def _show(progress: Progress, task: TaskID, done: int) -> None:
+    progress.update(task, completed=done)
 
 
 def not_here(named: NamedSet) -> str:
