@@ -206,7 +206,8 @@ def pair_potential(
         first = np.clip(n - floor, 0, 2 * n + 1).astype(np.int64)
         after = np.clip(n - floor + 1, 0, 2 * n + 1).astype(np.int64)
         at_tie = np.asarray(x == floor, dtype=bool)
-        return np.where(at_tie, 0.5 * (tail[first] + tail[after]), tail[first])
+        halfway: FloatArray = 0.5 * (tail[first] + tail[after])
+        return np.where(at_tie, halfway, tail[first])
     if isinstance(loss, Hinge):
         # With y = d + margin: E(y + Z)_+ is linear between integer y, and at them a sum of tails.
         tail = np.cumsum(law[::-1])  # tail[j] = P(Z >= n - j)

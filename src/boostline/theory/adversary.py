@@ -1,0 +1,213 @@
+"""The adversary of the optimality theorem, and simulated learners of known edge.
+
+Label sets are uniform over all subsets but the empty and the full one; every learner votes for one
+label drawn from u_{2 gamma}. By Azuma-Hoeffding such learners satisfy OnlineWLC(delta, gamma, S)
+with S = k ln(1/delta) / (2 gamma), although they know no more than an edge of 2 gamma. For the
+sample complexity they are useless (u_0) for the first T_0 = S / (4 gamma) rounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boostline.losses import PairLoss, Rank
+from boostline.potentials import start_potential
+
+__all__ = [
+    "Adversary",
+    "SimulatedLearner",
+    "Stream",
+    "draw_label_sets",
+    "draw_votes",
+    "label_set_probabilities",
+    "uniform_vote_loss",
+]
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+
+
+def draw_label_sets(shape: tuple[int, ...], n_labels: int, rng: np.random.Generator) -> BoolArray:
+    """Draw indicators (*shape, k), uniform over all subsets but the empty and the full one.
+
+    Examples
+    --------
+    >>> sets = draw_label_sets((100,), 3, np.random.default_rng(0))
+    >>> bool(sets.any(axis=1).all()), bool(sets.all(axis=1).any())
+    (True, False)
+    """
+    if not 2 <= n_labels <= 62:
+        raise ValueError(f"n_labels is {n_labels}, but must lie in 2..62")
+    codes = rng.integers(1, 2**n_labels - 1, size=shape)
+    return (codes[..., None] >> np.arange(n_labels)) & 1 > 0
+
+
+def label_set_probabilities(n_labels: int) -> FloatArray:
+    """P(|Y| = m), m = 0..k, for such label sets.
+
+    Examples
+    --------
+    >>> label_set_probabilities(3)
+    array([0. , 0.5, 0.5, 0. ])
+    """
+    counts = np.array([math.comb(n_labels, m) for m in range(n_labels + 1)], dtype=np.float64)
+    counts[[0, -1]] = 0.0
+    return np.asarray(counts / counts.sum(), dtype=np.float64)
+
+
+def draw_votes(relevant: BoolArray, edges: ArrayLike, rng: np.random.Generator) -> IntArray:
+    """Single-label votes (*shape, N): learner i draws from u^Y with the clipped edge edges[..., i].
+
+    u^Y_gamma is a mixture: uniform on Y with probability gamma |Y|, else uniform on all labels. A
+    negative edge favours the irrelevant labels in the same way.
+
+    Examples
+    --------
+    >>> rng, relevant = np.random.default_rng(0), np.tile([True, False, False], (20_000, 1))
+    >>> votes = draw_votes(relevant, [0.3], rng)
+    >>> round(float((votes == 0).mean()), 2)  # a + gamma = .7 / 3 + .3
+    0.53
+    """
+    k = relevant.shape[-1]
+    size = relevant.sum(axis=-1)[..., None]
+    g = np.asarray(edges, dtype=np.float64)
+    g = np.broadcast_to(g, (*relevant.shape[:-1], g.shape[-1]))
+    order = np.argsort(~relevant, axis=-1, kind="stable")  # the relevant labels first
+    where, which = rng.random((2, *g.shape), dtype=np.float32)
+    towards = where < np.minimum(np.abs(g) * np.where(g >= 0, size, k - size), 1.0)
+    place = np.where(
+        towards,
+        np.where(g >= 0, which * size, size + which * (k - size)),
+        which * k,
+    ).astype(np.int64)
+    # float32 numbers just below 1 may round up to the end of their range
+    place = np.minimum(place, np.where(towards & (g >= 0), size, k) - 1)
+    return np.take_along_axis(order, place, axis=-1)
+
+
+def uniform_vote_loss(
+    n_labels: int, edge: float, n_learners: int, loss: PairLoss | None = None
+) -> float:
+    """Exact expected loss of the uniform vote of learners that draw from u_edge.
+
+    No booster does better against the adversary, whose learners have ``edge = 2 gamma``: this is
+    the lower curve of the pictures.
+
+    Examples
+    --------
+    >>> round(uniform_vote_loss(2, 0.2, 1), 12), uniform_vote_loss(2, 0.2, 100) < 0.03
+    (0.4, True)
+    """
+    return math.fsum(
+        p * start_potential(loss or Rank(), n_learners, n_labels, size, edge)
+        for size, p in enumerate(label_set_probabilities(n_labels))
+        if p
+    )
+
+
+class SimulatedLearner:
+    """One column of a stream's votes as a weak learner: x[0] is the number of the round."""
+
+    def __init__(self, votes: IntArray, n_labels: int) -> None:
+        self.votes = votes
+        self.n_labels = n_labels
+
+    def predict(self, x: ArrayLike) -> FloatArray:
+        """Vote that the adversary chose for round x[0], whatever was learned."""
+        h = np.zeros(self.n_labels)
+        h[self.votes[int(np.asarray(x, dtype=np.float64).ravel()[0])]] = 1.0
+        return h
+
+    def learn(self, x: ArrayLike, relevant: BoolArray, costs: FloatArray, weight: float) -> None:
+        """Nothing: what it knows does not depend on the costs."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Rounds of an adversary: ``X`` (T, 1) holds t, ``relevant`` (T, k), ``votes`` (T, N)."""
+
+    relevant: BoolArray
+    votes: IntArray
+
+    @property
+    def X(self) -> FloatArray:
+        """Features: the number of the round, all that the simulated learners look at."""
+        return np.arange(len(self.relevant), dtype=np.float64)[:, None]
+
+    def learners(self) -> list[SimulatedLearner]:
+        """Weak learners that any booster of the package accepts."""
+        k = self.relevant.shape[1]
+        return [SimulatedLearner(self.votes[:, i], k) for i in range(self.votes.shape[1])]
+
+    def __iter__(self) -> Iterator[tuple[FloatArray, BoolArray]]:
+        return zip(self.X, self.relevant, strict=True)
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """The construction in the proof of the optimality theorem.
+
+    Parameters
+    ----------
+    n_labels, edge, n_learners
+        k, gamma and N; the appendix needs gamma < 1/(4k) (the theorem states 1/(2k)).
+    delta
+        Of OnlineWLC.
+    excess_loss
+        S; by default the smallest one of the theorem, k ln(1/delta) / gamma.
+    warm_up
+        True for the variant of the sample complexity: u_0 for the first S / (4 gamma) rounds.
+
+    Examples
+    --------
+    >>> adversary = Adversary(n_labels=3, edge=0.05, n_learners=10, delta=0.01)
+    >>> stream = adversary.stream(rounds=100, seed=0)
+    >>> stream.votes.shape, round(adversary.S, 1)
+    ((100, 10), 276.3)
+    """
+
+    n_labels: int
+    edge: float
+    n_learners: int
+    delta: float = 0.01
+    excess_loss: float | None = None
+    warm_up: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.edge < 1 / (4 * self.n_labels):
+            raise ValueError(
+                f"edge is {self.edge}, but the appendix needs 0 < edge < 1/(4 n_labels) = "
+                f"{1 / (4 * self.n_labels):g}"
+            )
+        smallest = self.n_labels * math.log(1 / self.delta) / self.edge
+        if self.excess_loss is not None and self.excess_loss < smallest * (1 - 1e-12):
+            raise ValueError(
+                f"excess_loss is {self.excess_loss}, but the theorem needs at least "
+                f"n_labels ln(1/delta) / edge = {smallest:g}"
+            )
+
+    @property
+    def S(self) -> float:
+        """Excess loss of OnlineWLC."""
+        if self.excess_loss is not None:
+            return self.excess_loss
+        return self.n_labels * math.log(1 / self.delta) / self.edge
+
+    @property
+    def useless_rounds(self) -> int:
+        """T_0, 0 without the warm-up."""
+        return int(self.S / (4 * self.edge)) if self.warm_up else 0
+
+    def stream(self, rounds: int, seed: int) -> Stream:
+        """Draw label sets and votes."""
+        rng = np.random.default_rng(seed)
+        relevant = draw_label_sets((rounds,), self.n_labels, rng)
+        edges = np.full((rounds, self.n_learners), 2 * self.edge)
+        edges[: self.useless_rounds] = 0.0
+        return Stream(relevant, draw_votes(relevant, edges, rng))

@@ -1,0 +1,94 @@
+"""What the bounds need to know about a run, taken from a model or a simulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostline import losses
+
+__all__ = ["History"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class History:
+    """Sums over a run of a booster with N learners.
+
+    Attributes
+    ----------
+    algorithm : {"AdaOLMR", "OnlineBMR"}
+    rounds : int
+        T, the examples learned, those without a pair included.
+    label_set_sizes : array (n_labels + 1,)
+        ``label_set_sizes[m]``: how many learned examples with a pair to rank had |Y| = m.
+    edges, weight_sums : array (N,)
+        Empirical edges gamma_i and their denominators ||w^i||_1.
+    max_weights : array (N,)
+        w^{i*}, the largest max - min of the raw costs of learner i.
+    expert_losses : array (N,)
+        M_i, cumulative rank loss of expert i.
+    suffered_loss : float
+        Cumulative rank loss of the predictions that were followed.
+    edge, loss
+        Of OnlineBMR; None for Ada.OLMR.
+    """
+
+    algorithm: str
+    n_learners: int
+    n_labels: int
+    rounds: int
+    label_set_sizes: NDArray[np.int64]
+    edges: FloatArray
+    weight_sums: FloatArray
+    max_weights: FloatArray
+    expert_losses: FloatArray
+    suffered_loss: float
+    edge: float | None = None
+    loss: losses.Loss | None = None
+
+    @classmethod
+    def of(cls, model: Any) -> History:
+        """History of a model of `boostline` or `boostline.reference`, or the history itself."""
+        if isinstance(model, History):
+            return model
+        missing = [
+            name
+            for name in ("edges", "weight_sums", "max_weights", "expert_losses", "suffered_loss")
+            if not hasattr(model, name)
+        ]
+        if missing:
+            raise TypeError(
+                f"model is a {type(model).__name__}, but has no {', '.join(missing)}; "
+                "pass a booster or a theory.History"
+            )
+        edge = getattr(model, "edge", None)
+        loss = getattr(model, "loss", None)
+        if isinstance(loss, str) and loss == "hinge":
+            loss = {"name": "hinge", "margin": getattr(model, "margin", 1.0)}
+        edges = np.asarray(model.edges() if callable(model.edges) else model.edges, np.float64)
+        sizes = model.label_set_sizes
+        sizes = np.asarray(sizes() if callable(sizes) else sizes, dtype=np.int64)
+        return cls(
+            algorithm="AdaOLMR" if edge is None else "OnlineBMR",
+            n_learners=len(edges),
+            n_labels=int(model.n_labels),
+            rounds=int(getattr(model, "clock", int(sizes.sum()) + 1)) - 1,
+            label_set_sizes=sizes,
+            edges=edges,
+            weight_sums=np.asarray(model.weight_sums, dtype=np.float64),
+            max_weights=np.asarray(model.max_weights, dtype=np.float64),
+            expert_losses=np.asarray(model.expert_losses, dtype=np.float64),
+            suffered_loss=float(model.suffered_loss),
+            edge=None if edge is None else float(edge),
+            loss=None if edge is None else losses.get("hinge" if loss is None else loss),
+        )
+
+    @property
+    def ranked_rounds(self) -> int:
+        """Rounds with a pair to rank; the others lose nothing and promise nothing."""
+        return int(self.label_set_sizes.sum())
