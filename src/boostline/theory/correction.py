@@ -2,8 +2,8 @@
 
 The proof bounds sum_j a_j e^{-alpha b_j} by e^{-alpha gamma}, with weights a_j that sum to 1 and
 gamma = sum_j a_j b_j: Jensen's inequality the wrong way round. At b = +-1 the true minimum over
-alpha is sqrt(1 - gamma^2), about 1 - gamma^2 / 2, and not 1 - |gamma| / 2 or less. The theorem falls with
-the step: many independent learners with a small edge cannot be combined as well as it claims.
+alpha is sqrt(1 - gamma^2), about 1 - gamma^2 / 2, and not 1 - |gamma| / 2 or less. The theorem
+falls with the step: many independent learners with a small edge cannot be combined that well.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def majority_loss(n_learners: int, edge: float) -> float:
 
     Examples
     --------
-    >>> majority_loss(3, 0.0), round(majority_loss(20_000, 0.002), 4)
+    >>> round(majority_loss(3, 0.0), 12), round(majority_loss(20_000, 0.002), 4)
     (0.5, 0.3886)
     """
     n, right = n_learners, (1.0 + edge) / 2.0

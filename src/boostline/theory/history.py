@@ -58,7 +58,14 @@ class History:
             return model
         missing = [
             name
-            for name in ("edges", "weight_sums", "max_weights", "expert_losses", "suffered_loss")
+            for name in (
+                "edges",
+                "weight_sums",
+                "max_weights",
+                "expert_losses",
+                "suffered_loss",
+                "label_set_sizes",
+            )
             if not hasattr(model, name)
         ]
         if missing:
@@ -77,7 +84,8 @@ class History:
             algorithm="AdaOLMR" if edge is None else "OnlineBMR",
             n_learners=len(edges),
             n_labels=int(model.n_labels),
-            rounds=int(getattr(model, "clock", int(sizes.sum()) + 1)) - 1,
+            # The oracle's clock t is the round at hand; a model's counts the rounds that were.
+            rounds=int(model.clock if hasattr(model, "clock") else model.t - 1),
             label_set_sizes=sizes,
             edges=edges,
             weight_sums=np.asarray(model.weight_sums, dtype=np.float64),

@@ -129,7 +129,17 @@ class AdaSimulator:
     """Ada.OLMR on the votes of several streams at once; feed it blocks of rounds.
 
     For a pair of labels (a, b) only x = h[b] - h[a] matters, with the sign turned so that b is the
-    irrelevant one, or 0 if the pair is not to be ranked.
+    irrelevant one, or 0 if the pair is not to be ranked. Streams are the last axis of all arrays
+    inside, so that each operation runs over contiguous memory.
+
+    Parameters
+    ----------
+    n_streams, n_learners, n_labels
+        B, N and k.
+    seed
+        Of the draws of the followed experts.
+    keep
+        Keep all rounds in memory, for `weight_regrets`.
 
     Examples
     --------
@@ -142,27 +152,34 @@ class AdaSimulator:
     def __init__(
         self, n_streams: int, n_learners: int, n_labels: int, seed: int = 0, keep: bool = False
     ) -> None:
-        # With keep, the rounds stay in memory for weight_regrets.
-        self._kept: list[tuple[FloatArray, ...]] | None = [] if keep else None
-        self.shape = (n_streams, n_learners)
-        self.n_labels = n_labels
+        self.n_streams, self.n_learners, self.n_labels = n_streams, n_learners, n_labels
         self.rng = np.random.default_rng(seed)
-        self.clock = 1
-        self.alphas = np.zeros(self.shape)
-        self.log_weights = np.zeros(self.shape)
-        self.expert_losses = np.zeros(self.shape)
-        self.suffered = np.zeros(n_streams)
-        self.expected = np.zeros(n_streams)
-        self.label_set_sizes = np.zeros((n_streams, n_labels + 1), dtype=np.int64)
-        self._gain = np.zeros(self.shape)
-        self._weight_sums = np.zeros(self.shape)
-        self._max_weights = np.zeros(self.shape)
-        first, second = np.triu_indices(n_labels, 1)
-        self._first, self._second = first, second
-        # x of a single-label vote for label j, one row per label.
-        self._one_hot = np.zeros((n_labels, len(first)))
-        self._one_hot[second, np.arange(len(first))] = 1.0
-        self._one_hot[first, np.arange(len(first))] = -1.0
+        self.clock = 0
+        shape = (n_learners, n_streams)
+        self._alphas = np.zeros(shape)
+        self._log_weights = np.zeros(shape)
+        self._expert_losses = np.zeros(shape)
+        self._gain = np.zeros(shape)
+        self._weight_sums = np.zeros(shape)
+        self._max_weights = np.zeros(shape)
+        self._suffered = np.zeros(n_streams)
+        self._label_set_sizes = np.zeros((n_streams, n_labels + 1), dtype=np.int64)
+        self._first, self._second = np.triu_indices(n_labels, 1)
+        pairs = np.arange(len(self._first))
+        self._contains = np.zeros((n_labels, len(pairs)))  # which pairs a label is in
+        self._contains[self._first, pairs] = 1.0
+        self._contains[self._second, pairs] = 1.0
+        self._kept: list[tuple[FloatArray, ...]] | None = [] if keep else None
+
+    @property
+    def alphas(self) -> FloatArray:
+        """Learner weights, (streams, learners)."""
+        return self._alphas.T
+
+    @property
+    def suffered(self) -> FloatArray:
+        """Cumulative rank loss of the followed experts, (streams,)."""
+        return self._suffered
 
     def run(
         self, votes: ArrayLike, relevant: ArrayLike, uniforms: FloatArray | None = None
@@ -181,94 +198,103 @@ class AdaSimulator:
         h, y = np.asarray(votes), np.asarray(relevant, dtype=bool)
         single = bool(np.issubdtype(h.dtype, np.integer))
         drawn = self.rng.random(y.shape[:2]) if uniforms is None else uniforms
-        sign = y[:, :, self._first].astype(np.float64) - y[:, :, self._second]
-        count = np.abs(sign).sum(axis=2)
-        weight = np.divide(1.0, count, out=np.zeros_like(count), where=count > 0)
         sizes = y.sum(axis=2)
         for size in range(1, self.n_labels):
-            self.label_set_sizes[:, size] += (sizes == size).sum(axis=1)
-        for t in range(y.shape[1]):
-            if single:
-                x = self._one_hot[h[:, t]]
-            else:
-                x = h[:, t][:, :, self._second] - h[:, t][:, :, self._first]
-            x = x * sign[:, t, None, :]
-            self._round(x, np.abs(sign[:, t]) * weight[:, t, None], drawn[:, t], y[:, t])
+            self._label_set_sizes[:, size] += (sizes == size).sum(axis=1)
+        h = np.ascontiguousarray(np.moveaxis(h, 0, -1))  # rounds, learners[, labels], streams
+        masks = np.ascontiguousarray(np.moveaxis(y, 0, -1))  # rounds, labels, streams
+        sign = masks[:, self._first].astype(np.float64) - masks[:, self._second]
+        count = np.abs(sign).sum(axis=1)
+        weight = np.divide(1.0, count, out=np.zeros_like(count), where=count > 0)
+        labels = np.arange(self.n_labels)[:, None, None]
+        for t in range(len(masks)):
+            now = (h[t] == labels).astype(np.float64) if single else h[t].swapaxes(0, 1)
             self.clock += 1
+            self._round(now, sign[t][:, None], weight[t], drawn[:, t], masks[t])
 
-    def _round(self, x: FloatArray, weight: FloatArray, u: FloatArray, y: BoolArray) -> None:
-        p = np.exp(self.log_weights - self.log_weights.max(axis=1, keepdims=True))
-        cumulative = np.cumsum(p, axis=1)
-        followed = (cumulative > (u * cumulative[:, -1])[:, None]).argmax(axis=1)
-        d = np.cumsum(self.alphas[:, :, None] * x, axis=1)  # d^i of experts i = 1..N
+    def _round(
+        self, h: FloatArray, sign: FloatArray, weight: FloatArray, u: FloatArray, y: BoolArray
+    ) -> None:
+        """One round: h (k, N, B), sign (pairs, 1, B), weight and u (B,), y (k, B)."""
+        p = np.exp(self._log_weights - self._log_weights.max(axis=0))
+        cumulative = np.cumsum(p, axis=0)
+        followed = (cumulative > u * cumulative[-1]).argmax(axis=0)
+        # Scores first and differences then, as the oracle does.
+        scores = np.cumsum(self._alphas * h, axis=1)
+        d = (scores[self._second] - scores[self._first]) * sign  # of experts 1..N
+        x = (h[self._second] - h[self._first]) * sign
         # Logistic function; |d| <= 2N, and beyond 700 the exponential would overflow.
         slope = 1.0 / (1.0 + np.exp(-np.maximum(d, -700.0)))
-        w = weight[:, None, :]
-        losses = ((0.5 * ((d > 0).astype(np.float64) + (d >= 0))) * w).sum(axis=2)
-        previous = np.empty_like(slope)
-        previous[:, 0], previous[:, 1:] = 0.5, slope[:, :-1]
-        weighted = previous * w
-        self._gain -= (weighted * x).sum(axis=2)
-        self._weight_sums += weighted.sum(axis=2)
-        self._max_weights = np.maximum(self._max_weights, self._ranges(weighted, y))
+        w = np.abs(sign) * weight
+        losses = (((d > 0) + 0.5 * (d == 0)) * w).sum(axis=0)
+        weighted = np.empty_like(slope)
+        weighted[:, 0], weighted[:, 1:] = 0.5, slope[:, :-1]
+        weighted *= w
+        self._gain -= (weighted * x).sum(axis=0)
+        self._weight_sums += weighted.sum(axis=0)
+        np.maximum(self._max_weights, self._ranges(weighted, y), out=self._max_weights)
         if self._kept is not None:
             before = np.concatenate([np.zeros_like(d[:, :1]), d[:, :-1]], axis=1)
-            self._kept.append((self.alphas, before, x, np.broadcast_to(w, x.shape)))
-        f = (slope * x * w).sum(axis=2)
-        self.alphas = np.clip(self.alphas - f / math.sqrt(self.clock), -2.0, 2.0)
-        self.suffered += losses[np.arange(len(losses)), followed]
-        self.expected += (p * losses).sum(axis=1) / p.sum(axis=1)
-        self.expert_losses += losses
-        self.log_weights -= losses
+            self._kept.append((self._alphas, before, x, np.broadcast_to(w, x.shape)))
+        f = (slope * x * w).sum(axis=0)
+        self._alphas = np.clip(self._alphas - f / math.sqrt(self.clock), -2.0, 2.0)
+        self._suffered += losses[followed, np.arange(self.n_streams)]
+        self._expert_losses += losses
+        self._log_weights -= losses
 
     def _ranges(self, weighted: FloatArray, y: BoolArray) -> FloatArray:
         """max c - min c: the costs are + at the irrelevant end of a pair, - at the relevant one."""
-        magnitude = weighted @ np.abs(self._one_hot).T
-        positive = np.where(y[:, None, :], 0.0, magnitude)
-        negative = np.where(y[:, None, :], magnitude, 0.0)
-        return np.asarray(positive.max(axis=2) + negative.max(axis=2))
+        if self.n_labels == 2:
+            return np.asarray(2.0 * weighted[0])
+        magnitude = (self._contains @ weighted.reshape(len(weighted), -1)).reshape(
+            self.n_labels, *weighted.shape[1:]
+        )
+        mask = y[:, None, :]
+        return np.asarray((magnitude * ~mask).max(axis=0) + (magnitude * mask).max(axis=0))
 
     def weight_regrets(self) -> FloatArray:
-        """sum f_t(alpha_t) - min over alpha in [-2, 2] of sum f_t(alpha), for each (stream, learner).
+        """Regret of every weight, (streams, learners): sum f_t(alpha_t) - min of sum f_t(alpha).
 
-        f_t is convex, so the minimum lies where its slope changes sign; needs ``keep=True``.
+        The minimum is over alpha in [-2, 2]. f_t is convex, so it lies where the slope changes
+        sign. Needs ``keep=True``.
         """
         if self._kept is None:
             raise ValueError("keep is False, but the regret needs the rounds: pass keep=True")
-        alphas, before, x, w = (
-            np.stack([kept[j] for kept in self._kept], axis=1) for j in range(4)
-        )  # (streams, rounds, learners[, pairs])
+        # (rounds, learners, streams), then (rounds, pairs, learners, streams)
+        alphas, before, x, w = (np.stack([kept[j] for kept in self._kept]) for j in range(4))
 
         def total(alpha: FloatArray) -> FloatArray:
-            return np.asarray((np.logaddexp(0.0, before + alpha[..., None] * x) * w).sum((1, 3)))
+            return np.asarray((np.logaddexp(0.0, before + alpha * x) * w).sum(axis=(0, 1)))
 
-        low, high = np.full(self.shape, -2.0), np.full(self.shape, 2.0)
+        low, high = np.full(self._alphas.shape, -2.0), np.full(self._alphas.shape, 2.0)
         for _ in range(40):
             middle = (low + high) / 2
-            d = before + middle[:, None, :, None] * x
-            rising = (x * w / (1.0 + np.exp(-d))).sum(axis=(1, 3)) > 0
+            rising = (x * w / (1.0 + np.exp(-before - middle * x))).sum(axis=(0, 1)) > 0
             low, high = np.where(rising, low, middle), np.where(rising, middle, high)
-        return total(alphas) - total(((low + high) / 2)[:, None, :])
+        return (total(alphas[:, None]) - total((low + high) / 2)).T
 
     def histories(self) -> list[History]:
         """One `History` per stream, so far."""
         edges = np.divide(
-            self._gain, self._weight_sums, out=np.zeros(self.shape), where=self._weight_sums > 0
+            self._gain,
+            self._weight_sums,
+            out=np.zeros_like(self._gain),
+            where=self._weight_sums > 0,
         )
         return [
             History(
                 algorithm="AdaOLMR",
-                n_learners=self.shape[1],
+                n_learners=self.n_learners,
                 n_labels=self.n_labels,
-                rounds=self.clock - 1,
-                label_set_sizes=self.label_set_sizes[b].copy(),
-                edges=edges[b],
-                weight_sums=self._weight_sums[b].copy(),
-                max_weights=self._max_weights[b].copy(),
-                expert_losses=self.expert_losses[b].copy(),
-                suffered_loss=float(self.suffered[b]),
+                rounds=self.clock,
+                label_set_sizes=self._label_set_sizes[b].copy(),
+                edges=edges[:, b].copy(),
+                weight_sums=self._weight_sums[:, b].copy(),
+                max_weights=self._max_weights[:, b].copy(),
+                expert_losses=self._expert_losses[:, b].copy(),
+                suffered_loss=float(self._suffered[b]),
             )
-            for b in range(self.shape[0])
+            for b in range(self.n_streams)
         ]
 
 
