@@ -85,7 +85,6 @@ class Candidate:
         self.model = model
         self.metrics = [metric.fresh() for metric in metrics]
         self.n_learned = 0
-        self.n_labels: int | None = None
         self._recorders = [CurveRecorder(window) for _ in metrics]
         self._cpu = 0.0
         self._wall = 0.0

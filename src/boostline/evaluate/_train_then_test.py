@@ -63,7 +63,8 @@ def train_then_test(
     -------
     Run
         With `.rank_loss`, `.metrics`, `.curve`, `.n_without_pairs` and `.seconds` (`.cpu` and
-        `.wall`, of the model's calls in train and test). After Ctrl-C: what there is, with `.stopped`.
+        `.wall`, of the model's calls in train and test). After Ctrl-C: what there is, with
+        `.stopped` set.
 
     Examples
     --------
