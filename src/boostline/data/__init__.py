@@ -4,10 +4,12 @@ Readers turn MULAN arff, multi-label svmlight, csv, parquet and JSON lines into 
 columns are labels is what the xml or the caller names, never a guess.
 """
 
+from . import synthetic
 from .dataset import Block, Dataset, Description
 from .errors import DataError, DownloadError
 from .loading import load
 from .registry import available, cache_folder
+from .streaming import Stream, stream
 
 __all__ = [
     "Block",
@@ -15,7 +17,10 @@ __all__ = [
     "Dataset",
     "Description",
     "DownloadError",
+    "Stream",
     "available",
     "cache_folder",
     "load",
+    "stream",
+    "synthetic",
 ]

@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from . import jsonlines, svmlight
 from .arff import ArffReader
 from .build import Reader
 from .errors import DataError
+from .jsonlines import JsonLinesReader
 from .mulan_xml import read_label_names
 from .source import Source, is_path, open_bytes, source_name, stem, suffix
+from .svmlight import SvmlightReader
+from .table import CsvReader, ParquetReader
 
 Labels: TypeAlias = "Sequence[str] | Sequence[int] | int | str | os.PathLike[str] | None"
 
@@ -78,14 +82,58 @@ def check_options(format_name: str, options: Options) -> None:
 @contextmanager
 def open_reader(source: Source, format_name: str, options: Options) -> Iterator[Reader]:
     """Open `source`, read what comes before the rows, and hand out its reader."""
+    name = source_name(source)
+    drop, encoding = options.drop or (), options.encoding or "utf-8"
     with open_bytes(source) as file:
-        yield ArffReader(
-            file,
-            source_name(source),
-            arff_labels(source, options.labels),
-            drop=options.drop or (),
-            encoding=options.encoding or "utf-8",
-        )
+        match format_name:
+            case "arff":
+                labels = arff_labels(source, options.labels)
+                yield ArffReader(file, name, labels, drop, encoding)
+            case "csv":
+                delimiter = options.delimiter or ("\t" if suffix(source) == ".tsv" else ",")
+                yield CsvReader(
+                    file, name, options.labels, drop, options.categories, delimiter, encoding
+                )
+            case "parquet":
+                yield ParquetReader(file, name, options.labels, drop, options.categories)
+            case "svmlight":
+                yield SvmlightReader(
+                    file, name, options.labels, _count(options.features), options.zero_based
+                )
+            case _:
+                yield JsonLinesReader(file, name, options.labels, options.features, drop)
+
+
+def look_through(sources: Sequence[Source], format_name: str, options: Options) -> Options:
+    """Fill in the labels and features that only the rows of a file say (svmlight, jsonl).
+
+    A source that can be read but once is left as it is: its reader asks for what is lacking.
+    """
+    if format_name not in {"svmlight", "jsonl"} or not all(map(is_path, sources)):
+        return options
+    if options.labels is not None and options.features is not None:
+        return options
+    if format_name == "svmlight":
+        numbers, width = svmlight.scan(sources, options.zero_based)
+        found = replace(options, labels=numbers, features=width)
+    else:
+        names, features = jsonlines.scan(sources, options.drop or ())
+        found = replace(options, labels=names, features=features)
+    if options.labels is None and not found.labels:
+        raise DataError("no row has a label: pass labels=", path=source_name(sources[0]))
+    return replace(
+        found,
+        labels=found.labels if options.labels is None else options.labels,
+        features=found.features if options.features is None else options.features,
+    )
+
+
+def _count(features: Sequence[str] | int | None) -> int | None:
+    if features is None or isinstance(features, int):
+        return features
+    raise TypeError(
+        "features is a list, but svmlight numbers its features: give how many there are"
+    )
 
 
 def arff_labels(source: Source, labels: Labels) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from .build import stack
 from .dataset import Dataset
 from .errors import DataError
-from .formats import Labels, Options, check_options, format_of, open_reader
+from .formats import Labels, Options, check_options, format_of, look_through, open_reader
 from .registry import NAMED_SETS, load_named
 from .source import Source, source_name, stem
 
@@ -127,6 +127,7 @@ def load_files(
     format_name = format_of(source, format)
     check_options(format_name, options)
     files = [source] if test is None else [source, test]
+    options = look_through(files, format_name, options)
     columns: tuple[list[str], list[str]] | None = None
     X_parts, Y_parts, rows = [], [], []
     for file in files:

@@ -76,6 +76,8 @@ def open_bytes(source: Source) -> Iterator[BinaryIO]:
                 yield cast("BinaryIO", io.BufferedReader(cast("io.RawIOBase", unpacked), 2**18))
         else:
             yield peekable
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"the gzip data are broken or cut off ({error})", path=name) from error
     finally:
         if is_path(source):
             raw.close()

@@ -1,0 +1,180 @@
+"""JSON lines: ``{"features": {"width": 2.5, "colour": "red"}, "labels": ["warm", "bright"]}``.
+
+A feature that a row leaves out is 0, null is a missing value, true and false are 1 and 0, and a
+text value makes a 0/1 feature ``name=value``. Features may also be a plain list of numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, BinaryIO
+
+from .build import from_cells, from_relevant
+from .dataset import Block
+from .errors import DataError
+from .source import LineReader, Source, open_bytes, source_name
+
+__all__ = ["JsonLinesReader"]
+
+
+class JsonLinesReader:
+    """A JSON lines file whose features and labels are known.
+
+    Parameters
+    ----------
+    file, name
+        Unpacked bytes, and the file's name in messages.
+    labels
+        Names of the labels, in the order of the columns of Y.
+    features
+        Names of the features, in the order of the columns of X.
+    drop
+        Features to leave out.
+
+    """
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        name: str,
+        labels: Any,
+        features: Any,
+        drop: Iterable[str] = (),
+    ) -> None:
+        for what, names in (("labels", labels), ("features", features)):
+            if names is None:
+                raise DataError(
+                    f"does not say which {what} there are: pass {what}=[...], or a path instead "
+                    "of a stream, so that it can be looked through first",
+                    path=name,
+                )
+            if isinstance(names, (int, str, bytes)) or not isinstance(names, Sequence):
+                raise TypeError(f"{what} is {names!r}, but JSON lines need a list of names")
+            if len(set(map(str, names))) != len(names):
+                raise ValueError(f"{what} has the same name twice")
+        self._lines = LineReader(file, name)
+        self._drop = frozenset(drop)
+        self.labels = [str(label) for label in labels]
+        self.features = [str(feature) for feature in features]
+        self._label_index = {label: index for index, label in enumerate(self.labels)}
+        self._feature_index = {feature: index for index, feature in enumerate(self.features)}
+
+    def blocks(self, size: int) -> Iterator[Block]:
+        """Yield the rows, at most `size` at a time; CSR if the first row lacks a feature."""
+        rows = _rows(self._lines, self._drop)
+        sparse: bool | None = None
+        while batch := list(islice(rows, size)):
+            cells, relevant = [], []
+            for number, features, labels in batch:
+                cells.append(
+                    {self._column(name, number): value for name, value in features.items()}
+                )
+                relevant.append([self._label(label, number) for label in labels])
+            if sparse is None:
+                sparse = len(cells[0]) < len(self.features)
+            yield Block(
+                from_cells(cells, len(self.features), sparse),
+                from_relevant(relevant, len(self.labels)),
+            )
+
+    def _column(self, name: str, number: int) -> int:
+        try:
+            return self._feature_index[name]
+        except KeyError:
+            raise self._lines.error(
+                f"the row has the feature {name!r}, which is not among the "
+                f"{len(self.features)} features",
+                number,
+            ) from None
+
+    def _label(self, name: str, number: int) -> int:
+        try:
+            return self._label_index[name]
+        except KeyError:
+            raise self._lines.error(
+                f"the row has the label {name!r}, which is not among the {len(self.labels)} labels",
+                number,
+            ) from None
+
+
+def scan(sources: Sequence[Source], drop: Iterable[str] = ()) -> tuple[list[str], list[str]]:
+    """Look through files: labels in sorted order, features in the order in which they occur."""
+    labels: set[str] = set()
+    features: dict[str, None] = {}
+    for source in sources:
+        with open_bytes(source) as file:
+            for _, row_features, row_labels in _rows(
+                LineReader(file, source_name(source)), frozenset(drop)
+            ):
+                labels.update(row_labels)
+                features.update(dict.fromkeys(row_features))
+    return sorted(labels), list(features)
+
+
+def _rows(
+    lines: LineReader, drop: frozenset[str]
+) -> Iterator[tuple[int, dict[str, float], list[str]]]:
+    """Parse rows: line number, {feature: value}, labels; text values are one-hot already."""
+    for line in lines:
+        if not line.strip():
+            continue
+        try:
+            features, labels = _row(json.loads(line), drop)
+        except (ValueError, RecursionError, OverflowError) as error:
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+            raise lines.error(
+                f"is no JSON: {reason}" if isinstance(error, json.JSONDecodeError) else reason
+            ) from error
+        yield lines.number, features, labels
+
+
+def _row(parsed: Any, drop: frozenset[str]) -> tuple[dict[str, float], list[str]]:
+    if not isinstance(parsed, dict):
+        raise ValueError(f"the row is {_kind(parsed)}, but an object is wanted")
+    for key in ("features", "labels"):
+        if key not in parsed:
+            raise ValueError(f"the row has no {key!r}; it has {', '.join(map(repr, parsed))}")
+    given, labels = parsed["features"], parsed["labels"]
+    if isinstance(given, list):
+        given = {str(index): value for index, value in enumerate(given)}
+    if not isinstance(given, dict):
+        raise ValueError(f"'features' is {_kind(given)}, but an object or array is wanted")
+    features: dict[str, float] = {}
+    for name, value in given.items():
+        if name in drop:
+            continue
+        if isinstance(value, str):
+            features[f"{name}={value}"] = 1.0
+        else:
+            features[name] = _number(name, value)
+    if not isinstance(labels, list):
+        raise ValueError(f"'labels' is {_kind(labels)}, but an array is wanted")
+    names = [_label_name(label) for label in labels]
+    if len(set(names)) != len(names):
+        raise ValueError("the row has a label twice")
+    return features, names
+
+
+def _number(name: str, value: Any) -> float:
+    if value is None:
+        return math.nan
+    if not isinstance(value, (int, float)):
+        raise ValueError(f"the feature {name!r} is {_kind(value)}, but a number or text is wanted")
+    number = float(value)
+    if math.isinf(number):
+        raise ValueError(f"the feature {name!r} is infinite")
+    return number
+
+
+def _label_name(label: Any) -> str:
+    if isinstance(label, bool) or not isinstance(label, (int, str)):
+        raise ValueError(f"a label is {_kind(label)}, but a text or an integer is wanted")
+    return str(label)
+
+
+def _kind(value: Any) -> str:
+    kinds = {dict: "an object", list: "an array", str: "a text", bool: "true or false"}
+    return kinds.get(type(value), "null" if value is None else "a number")

@@ -1,0 +1,223 @@
+"""Multi-label svmlight: ``2,5 1:0.5 7:1.25`` is a row with the labels 2 and 5.
+
+Parsed by scikit-learn. A first line ``rows features labels`` (as in the files of the Extreme
+Classification Repository) is taken as a header; indices then begin at 0, else at 1.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from .build import from_relevant
+from .dataset import Block
+from .errors import DataError, need
+from .source import LineReader, Source, open_bytes, source_name
+
+__all__ = ["SvmlightReader"]
+
+_HEADER = re.compile(rb"\s*(\d+)\s+(\d+)\s+(\d+)\s*")
+#: Rows that are parsed at a time when a file is only scanned.
+SCAN_ROWS = 4096
+
+
+class Shape(NamedTuple):
+    """First line of a file of the Extreme Classification Repository."""
+
+    rows: int
+    features: int
+    labels: int
+
+
+class _Rows:
+    """Rows of a file with their line numbers, after the header line if it has one."""
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self.lines = LineReader(file, name)
+        self._rest = iter(self.lines)
+        self._first = next(self._rest, b"")
+        self.shape: Shape | None = None
+        if match := _HEADER.fullmatch(self._first):
+            self.shape = Shape(*(int(number) for number in match.groups()))
+
+    def batches(self, size: int) -> Iterator[tuple[list[int], list[bytes]]]:
+        rows = self._numbered()
+        while batch := list(islice(rows, size)):
+            yield [number for number, _ in batch], [text for _, text in batch]
+
+    def _numbered(self) -> Iterator[tuple[int, bytes]]:
+        if self.shape is None and _has_data(self._first):
+            yield 1, self._first
+        count = 0
+        for line in self._rest:
+            if _has_data(line):
+                count += 1
+                yield self.lines.number, line
+        if self.shape is not None and count != self.shape.rows:
+            raise self.lines.error(
+                f"the first line promises {self.shape.rows} rows, but there are {count}"
+            )
+
+
+def _has_data(line: bytes) -> bool:
+    return bool(line.split(b"#", 1)[0].strip())
+
+
+class SvmlightReader:
+    """A multi-label svmlight file.
+
+    Parameters
+    ----------
+    file, name
+        Unpacked bytes, and the file's name in messages.
+    labels
+        A number k (labels 0 .. k-1), label numbers in the order of the columns, or the names of
+        the labels 0, 1, ...; None where the file has a header line.
+    n_features
+        Number of features; None where the file has a header line.
+    zero_based
+        Whether the first feature is 0; None: only in files with a header line.
+
+    """
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        name: str,
+        labels: Any,
+        n_features: int | None,
+        zero_based: bool | None = None,
+    ) -> None:
+        self._rows = _Rows(file, name)
+        shape = self._rows.shape
+        if labels is None and shape is not None:
+            labels = shape.labels
+        if n_features is None and shape is not None:
+            n_features = shape.features
+        if labels is None or n_features is None:
+            what = "labels" if labels is None else "features"
+            raise DataError(
+                f"does not say how many {what} there are: pass {what}=, or a path instead of a "
+                "stream, so that it can be looked through first",
+                path=name,
+            )
+        self._first = 0 if _is_zero_based(zero_based, shape) else 1
+        self.labels, self._index = _label_index(labels)
+        self.features = [str(index + self._first) for index in range(n_features)]
+
+    def blocks(self, size: int) -> Iterator[Block]:
+        """Yield the rows, at most `size` at a time, always as CSR."""
+        for numbers, texts in self._rows.batches(size):
+            X, numbers_of_labels = _parse(self._rows.lines, numbers, texts)
+            X = _shift(self._rows.lines, X, self._first, len(self.features), numbers)
+            relevant = [
+                self._indices(labels, number)
+                for labels, number in zip(numbers_of_labels, numbers, strict=True)
+            ]
+            yield Block(X, from_relevant(relevant, len(self.labels)))
+
+    def _indices(self, labels: tuple[float, ...], number: int) -> list[int]:
+        if len(set(labels)) != len(labels):
+            raise self._rows.lines.error("the row has a label twice", number)
+        try:
+            return [self._index[label] for label in labels]
+        except KeyError as unknown:
+            raise self._rows.lines.error(
+                f"the row has the label {unknown.args[0]:g}, which is not among the "
+                f"{len(self.labels)} labels",
+                number,
+            ) from None
+
+
+def scan(sources: Sequence[Source], zero_based: bool | None) -> tuple[list[int], int]:
+    """Look through files: which label numbers occur, and how many features there are."""
+    labels: set[int] = set()
+    width = 0
+    for source in sources:
+        with open_bytes(source) as file:
+            rows = _Rows(file, source_name(source))
+            first = 0 if _is_zero_based(zero_based, rows.shape) else 1
+            if rows.shape is not None:
+                labels.update(range(rows.shape.labels))
+                width = max(width, rows.shape.features)
+                continue
+            for numbers, texts in rows.batches(SCAN_ROWS):
+                X, found = _parse(rows.lines, numbers, texts)
+                width = max(width, X.shape[1] - first)
+                for number, row in zip(numbers, found, strict=True):
+                    for label in row:
+                        if label != int(label):
+                            raise rows.lines.error(f"the label {label:g} is no integer", number)
+                        labels.add(int(label))
+    return sorted(labels), width
+
+
+def _is_zero_based(said: bool | None, shape: Shape | None) -> bool:
+    return shape is not None if said is None else said
+
+
+def _parse(
+    lines: LineReader, numbers: list[int], texts: list[bytes]
+) -> tuple[Any, list[tuple[float, ...]]]:
+    """Let scikit-learn parse a block; if it cannot, find the line that it stumbles over."""
+    load = need("sklearn.datasets", "reading svmlight").load_svmlight_file
+
+    def parse(rows: list[bytes]) -> Any:
+        text = b"".join(row if row.endswith(b"\n") else row + b"\n" for row in rows)
+        return load(io.BytesIO(text), multilabel=True, zero_based=True)
+
+    try:
+        X, labels = parse(texts)
+        if np.isinf(X.data).any():
+            raise ValueError("a value is infinite")
+    except (ValueError, OverflowError) as error:
+        for number, text in zip(numbers, texts, strict=True):
+            try:
+                if np.isinf(parse([text])[0].data).any():
+                    raise ValueError("a value is infinite")
+            except (ValueError, OverflowError) as reason:
+                raise lines.error(
+                    f"is no row 'label,label index:value ...' ({reason})", number
+                ) from reason
+        raise lines.error(str(error)) from error
+    return X, labels
+
+
+def _shift(lines: LineReader, X: Any, first: int, width: int, numbers: list[int]) -> Any:
+    """Move the indices so that the first feature is 0, and set the width."""
+    columns = X.indices - first
+    bad = np.flatnonzero((columns < 0) | (columns >= width))
+    if bad.size:
+        row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
+        index = int(X.indices[bad[0]])
+        raise lines.error(
+            f"the row has the feature 0, but the first one is 1: pass zero_based={True}"
+            if index < first
+            else f"the row has the feature {index}, but the last one is {width - 1 + first}",
+            numbers[row],
+        )
+    sparse = need("scipy.sparse", "a sparse data set")
+    return sparse.csr_matrix((X.data, columns, X.indptr), shape=(X.shape[0], width))
+
+
+def _label_index(labels: Any) -> tuple[list[str], dict[float, int]]:
+    """Names of the label columns, and the column of each label number."""
+    if isinstance(labels, (int, np.integer)):
+        if labels < 1:
+            raise ValueError(f"labels is {labels}, but at least one label is needed")
+        labels = range(int(labels))
+    if isinstance(labels, (str, bytes)) or not isinstance(labels, Sequence):
+        raise TypeError(f"labels is {labels!r}, but svmlight needs a number or a list")
+    if len(set(labels)) != len(labels):
+        raise ValueError("labels has the same label twice")
+    if all(isinstance(label, (int, np.integer)) for label in labels):
+        numbers = [int(label) for label in labels]
+    else:
+        numbers = list(range(len(labels)))
+    index = {float(number): column for column, number in enumerate(numbers)}
+    return [str(label) for label in labels], index
