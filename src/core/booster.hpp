@@ -1,0 +1,315 @@
+// Algorithm 1 of the paper, the online boosting schema: a booster and N weak learners. What OnlineBMR and Ada.OLMR
+// do differently is in online_bmr.hpp and ada_olmr.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "learner.hpp"
+#include "pair_sums.hpp"
+#include "thread_pool.hpp"
+
+namespace boostline {
+
+// The scores of one expert, split into relevant and irrelevant labels, and room for sums over pairs.
+struct PairScratch {
+    std::vector<double> relevant, irrelevant, relevant_sum, irrelevant_sum, e_relevant, e_irrelevant, costs, weights;
+
+    void split(const double* scores, const Labels& labels) {
+        relevant.resize(labels.relevant.size());
+        irrelevant.resize(labels.irrelevant.size());
+        for (std::size_t i = 0; i < relevant.size(); ++i) relevant[i] = scores[labels.relevant[i]];
+        for (std::size_t i = 0; i < irrelevant.size(); ++i) irrelevant[i] = scores[labels.irrelevant[i]];
+    }
+};
+
+// Sums that say how well each learner does; the theory is stated in terms of them.
+struct LearnerRecord {
+    std::vector<double> edge_numerator;    // sum of w (mean cost - c . h)
+    std::vector<double> edge_denominator;  // sum of w (|Y| mean cost - sum over Y of c): ||w^i||_1 for Ada.OLMR
+    std::vector<double> largest_weight;    // w^{i*}: largest max - min of a raw cost vector
+    std::vector<double> expert_loss;       // M_i: cumulative rank loss of expert i
+
+    void resize(std::size_t n) {
+        for (auto* column : {&edge_numerator, &edge_denominator, &largest_weight, &expert_loss}) column->resize(n, 0.0);
+    }
+};
+
+class Booster {
+  public:
+    using Learners = std::vector<std::shared_ptr<Learner>>;
+
+    Booster(std::int32_t n_labels, std::int64_t n_features, Learners learners, std::uint64_t seed)
+        : n_labels_(n_labels), n_features_(n_features), seed_(seed), learners_(std::move(learners)) {
+        for (const auto& learner : learners_) {
+            first_vote_.push_back(n_votes_);
+            n_votes_ += learner->n_votes();
+            (learner->is_serial() ? serial_ : parallel_).push_back(static_cast<int>(first_vote_.size()) - 1);
+        }
+        record_.resize(static_cast<std::size_t>(n_votes_));
+        set_sizes_.assign(static_cast<std::size_t>(n_labels_) + 1, 0);
+        resize_workspace();
+    }
+    virtual ~Booster() = default;
+
+    std::int32_t n_labels() const { return n_labels_; }
+    std::int64_t n_features() const { return n_features_; }
+    std::int32_t n_votes() const { return n_votes_; }
+    const Learners& learners() const { return learners_; }
+
+    // One round of Algorithm 1. Writes the scores given before learning.
+    void learn(const Row& x, const Labels& labels, double weight, double* scores) {
+        gather_votes(x);                                    // line 4
+        accumulate();                                       // line 5
+        const double t = static_cast<double>(clock_) + 1.0;
+        follow(expert_scores_.data(), clock_ + 1, scores);  // lines 6 and 7
+        if (labels.has_pairs()) {                           // line 8: the true labels
+            prepare(labels);
+            pool().run(n_votes_ + 1, 4, [&](int i, int thread) { compute_costs(i, labels, scratch_[thread]); });
+            teach(x, labels, weight);                       // lines 10 to 12
+            keep_record(labels, weight, scores);
+            update(labels, weight, t);                      // lines 9 and 13
+        } else {
+            rows_without_pairs_ += 1;
+        }
+        clock_ += 1;
+    }
+
+    // The scores of the expert that is followed at the present clock. Changes nothing.
+    void score(const Row& x, double* scores) const {
+        const std::int32_t needed = experts_needed(clock_ + 1);
+        const auto k = static_cast<std::size_t>(n_labels_);
+        std::vector<double> votes, all((static_cast<std::size_t>(needed) + 1) * k, 0.0);
+        std::int32_t i = 0;
+        for (const auto& learner : learners_) {
+            if (i >= needed) break;
+            votes.resize(static_cast<std::size_t>(learner->n_votes()) * k);
+            learner->predict(x, votes.data());
+            for (std::int32_t v = 0; v < learner->n_votes() && i < needed; ++v, ++i)
+                add_vote(i, &votes[static_cast<std::size_t>(v) * k], all.data());
+        }
+        follow(all.data(), clock_ + 1, scores);
+    }
+
+    // The votes of every learner, n_votes x k: what `score` adds up.
+    void votes(const Row& x, double* out) const {
+        for (std::size_t i = 0; i < learners_.size(); ++i)
+            learners_[i]->predict(x, out + static_cast<std::size_t>(first_vote_[i]) * static_cast<std::size_t>(n_labels_));
+    }
+
+    void grow_labels(std::int32_t n) {
+        n_labels_ = n;
+        for (const auto& learner : learners_) learner->grow_labels(n);
+        set_sizes_.resize(static_cast<std::size_t>(n) + 1, 0);
+        resize_workspace();
+    }
+
+    void set_threads(int n) { n_threads_ = n; }
+    int n_threads() const { return n_threads_; }
+
+    std::size_t memory_bytes() const {
+        std::size_t total = own_bytes();
+        for (const auto& learner : learners_) total += learner->memory_bytes();
+        return total;
+    }
+
+    virtual std::unique_ptr<Booster> clone() const = 0;
+
+    // The booster's own state, without its learners'.
+    virtual void save(Archive& out) const {
+        out["clock"] = std::vector<std::int64_t>{static_cast<std::int64_t>(clock_)};
+        out["rows_without_pairs"] = std::vector<std::int64_t>{rows_without_pairs_};
+        out["label_set_sizes"] = set_sizes_;
+        out["suffered_loss"] = std::vector<double>{suffered_loss_};
+        out["learner_weights"] = learner_weights_;
+        out["edge_numerator"] = record_.edge_numerator;
+        out["edge_denominator"] = record_.edge_denominator;
+        out["largest_weight"] = record_.largest_weight;
+        out["expert_loss"] = record_.expert_loss;
+    }
+    virtual void load(const ArchiveView& in) {
+        const auto n = static_cast<std::size_t>(n_votes_);
+        const auto clock = in.get<std::int64_t>("clock", 1);
+        if (clock[0] < 0) throw std::invalid_argument("the array 'clock' is negative");
+        const auto without = in.get<std::int64_t>("rows_without_pairs", 1);
+        const auto sizes = in.get<std::int64_t>("label_set_sizes", set_sizes_.size());
+        const auto suffered = in.get<double>("suffered_loss", 1);
+        check_finite(suffered, "suffered_loss");
+        read(in, "learner_weights", n, learner_weights_);
+        read(in, "edge_numerator", n, record_.edge_numerator);
+        read(in, "edge_denominator", n, record_.edge_denominator);
+        read(in, "largest_weight", n, record_.largest_weight);
+        read(in, "expert_loss", n, record_.expert_loss);
+        clock_ = static_cast<std::uint64_t>(clock[0]);
+        rows_without_pairs_ = without[0];
+        set_sizes_.assign(sizes.data, sizes.data + sizes.size);
+        suffered_loss_ = suffered[0];
+    }
+
+    // The last round, for tests and for looking inside.
+    const std::vector<double>& last_votes() const { return votes_; }
+    const std::vector<double>& last_expert_scores() const { return expert_scores_; }
+    const std::vector<double>& last_costs() const { return costs_; }
+
+  protected:
+    Booster(const Booster&) = default;
+    // A copy shares nothing with its original.
+    static std::unique_ptr<Booster> detached(std::unique_ptr<Booster> copy) {
+        for (auto& learner : copy->learners_) learner = learner->clone();
+        copy->pool_.reset();
+        return copy;
+    }
+
+    // What an algorithm supplies. Experts are numbered 1 .. N; expert_scores has s^0 .. s^N.
+    virtual std::int32_t experts_needed(std::uint64_t t) const = 0;
+    virtual void follow(const double* expert_scores, std::uint64_t t, double* scores) const = 0;
+    virtual void prepare(const Labels& labels) = 0;
+    // Raw costs c^{i+1} at s^i, and the rank loss of expert i, for 0 <= i <= N.
+    virtual void compute_costs(int i, const Labels& labels, PairScratch& scratch) = 0;
+    virtual void update(const Labels& labels, double weight, double t) = 0;
+
+    static void read(const ArchiveView& in, const char* name, std::size_t size, std::vector<double>& out) {
+        const auto span = in.get<double>(name, size);
+        check_finite(span, name);
+        out.assign(span.data, span.data + span.size);
+    }
+
+    double* expert_row(std::int32_t i) { return &expert_scores_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)]; }
+    double* cost_row(std::int32_t i) { return &costs_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)]; }
+    double* vote_row(std::int32_t i) { return &votes_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)]; }
+
+    // Spreads sums over pairs to a cost vector: w_Y * sum for irrelevant labels, -w_Y * sum for relevant ones.
+    void write_costs(int i, const Labels& labels, const PairScratch& scratch) {
+        double* c = cost_row(i);
+        const double pair_weight = labels.pair_weight();
+        std::fill(c, c + n_labels_, 0.0);
+        for (std::size_t l = 0; l < labels.relevant.size(); ++l)
+            c[labels.relevant[l]] = -pair_weight * scratch.relevant_sum[l];
+        for (std::size_t r = 0; r < labels.irrelevant.size(); ++r)
+            c[labels.irrelevant[r]] = pair_weight * scratch.irrelevant_sum[r];
+    }
+
+    double dot_labels(const double* a, const double* b) const {
+        double sum = 0.0;
+        for (std::int32_t j = 0; j < n_labels_; ++j) sum += a[j] * b[j];
+        return sum;
+    }
+
+    std::int32_t n_labels_;
+    std::int64_t n_features_;
+    std::uint64_t seed_;
+    std::int32_t n_votes_ = 0;
+    std::uint64_t clock_ = 0;               // examples learned so far
+    std::vector<double> learner_weights_;   // alpha
+    std::vector<double> rank_losses_;       // of experts 0 .. N in the round at hand
+
+  private:
+    void resize_workspace() {
+        const auto n = static_cast<std::size_t>(n_votes_), k = static_cast<std::size_t>(n_labels_);
+        votes_.assign(n * k, 0.0);
+        expert_scores_.assign((n + 1) * k, 0.0);
+        costs_.assign((n + 1) * k, 0.0);
+        rank_losses_.assign(n + 1, 0.0);
+    }
+
+    ThreadPool& pool() {
+        if (!pool_ || pool_->n_threads() != n_threads_ || !pool_->is_usable()) {
+            pool_ = std::make_shared<ThreadPool>(n_threads_);
+            scratch_.resize(static_cast<std::size_t>(n_threads_));
+        }
+        return *pool_;
+    }
+
+    // Serial learners first: one that calls into Python may fail, and then nothing has changed yet.
+    template <class Task>
+    void for_each_learner(Task&& task) {
+        for (const int i : serial_) task(i, 0);
+        pool().run(static_cast<int>(parallel_.size()), 2,
+                   [&](int item, int thread) { task(parallel_[static_cast<std::size_t>(item)], thread); });
+    }
+
+    void gather_votes(const Row& x) {
+        for_each_learner([&](int i, int) {
+            learners_[static_cast<std::size_t>(i)]->predict_to_learn(x, vote_row(first_vote_[static_cast<std::size_t>(i)]));
+        });
+    }
+
+    void add_vote(std::int32_t i, const double* BOOSTLINE_RESTRICT vote, double* all) const {
+        const auto k = static_cast<std::size_t>(n_labels_);
+        const double* BOOSTLINE_RESTRICT before = all + static_cast<std::size_t>(i) * k;
+        double* BOOSTLINE_RESTRICT after = all + (static_cast<std::size_t>(i) + 1) * k;
+        const double alpha = learner_weights_[static_cast<std::size_t>(i)];
+        for (std::size_t j = 0; j < k; ++j) after[j] = before[j] + alpha * vote[j];
+    }
+
+    void accumulate() {
+        for (std::int32_t i = 0; i < n_votes_; ++i) add_vote(i, vote_row(i), expert_scores_.data());
+    }
+
+    // Costs go to the learners normalised to [0, 1], with weight = max - min.
+    void teach(const Row& x, const Labels& labels, double weight) {
+        for_each_learner([&](int i, int thread) {
+            Learner& learner = *learners_[static_cast<std::size_t>(i)];
+            PairScratch& scratch = scratch_[static_cast<std::size_t>(thread)];
+            const auto k = static_cast<std::size_t>(n_labels_);
+            const auto n = static_cast<std::size_t>(learner.n_votes());
+            scratch.costs.resize(n * k);
+            scratch.weights.resize(n);
+            for (std::size_t v = 0; v < n; ++v) {
+                const auto vote = static_cast<std::size_t>(first_vote_[static_cast<std::size_t>(i)]) + v;
+                const double* raw = cost_row(static_cast<std::int32_t>(vote));
+                const auto range = std::minmax_element(raw, raw + k);
+                const double low = *range.first, width = *range.second - *range.first;
+                for (std::size_t j = 0; j < k; ++j)
+                    scratch.costs[v * k + j] = width > 0.0 ? (raw[j] - low) / width : 0.0;
+                scratch.weights[v] = width * weight;
+                record_.largest_weight[vote] = std::max(record_.largest_weight[vote], width);
+            }
+            learner.learn(x, labels, scratch.costs.data(), scratch.weights.data());
+        });
+    }
+
+    void keep_record(const Labels& labels, double weight, const double* scores) {
+        const double k = static_cast<double>(n_labels_), n_relevant = static_cast<double>(labels.relevant.size());
+        for (std::int32_t i = 0; i < n_votes_; ++i) {
+            const auto v = static_cast<std::size_t>(i);
+            const double* c = cost_row(i);
+            double total = 0.0, relevant = 0.0;
+            for (std::int32_t j = 0; j < n_labels_; ++j) total += c[j];
+            for (const std::int32_t l : labels.relevant) relevant += c[l];
+            record_.edge_numerator[v] += weight * (total / k - dot_labels(c, vote_row(i)));
+            record_.edge_denominator[v] += weight * (n_relevant * (total / k) - relevant);
+            record_.expert_loss[v] += weight * rank_losses_[v + 1];
+        }
+        PairScratch& scratch = scratch_[0];
+        scratch.split(scores, labels);
+        suffered_loss_ += weight * labels.pair_weight() *
+                          count_inversions(scratch.relevant.data(), scratch.relevant.size(), scratch.irrelevant.data(),
+                                           scratch.irrelevant.size());
+        set_sizes_[labels.relevant.size()] += 1;
+    }
+
+    std::size_t own_bytes() const {
+        std::size_t doubles = votes_.capacity() + expert_scores_.capacity() + costs_.capacity() +
+                              rank_losses_.capacity() + learner_weights_.capacity() + 4 * record_.expert_loss.capacity();
+        return sizeof(*this) + doubles * sizeof(double) + set_sizes_.capacity() * sizeof(std::int64_t);
+    }
+
+    Learners learners_;
+    std::vector<std::int32_t> first_vote_;
+    std::vector<int> serial_, parallel_;
+    std::vector<double> votes_, expert_scores_, costs_;  // h^1.., s^0.., c^1.. of the round at hand
+    LearnerRecord record_;
+    double suffered_loss_ = 0.0;
+    std::int64_t rows_without_pairs_ = 0;
+    std::vector<std::int64_t> set_sizes_;  // how often |Y| was 0, 1, .., k among rows with pairs
+    int n_threads_ = 1;
+    std::shared_ptr<ThreadPool> pool_;
+    std::vector<PairScratch> scratch_;
+};
+
+}  // namespace boostline

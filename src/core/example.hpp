@@ -1,0 +1,50 @@
+// What one round of online learning sees: the features of an example and what is known of its labels.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace boostline {
+
+// One row of features. `dense` always has every feature (of a sparse row: a scratch copy); `index` and
+// `value` list the stored entries of a sparse row, so that learners can walk those alone.
+struct Row {
+    const double* dense = nullptr;
+    std::int64_t n_features = 0;
+    bool is_sparse = false;
+    const std::int64_t* index = nullptr;
+    const double* value = nullptr;
+    std::int64_t n_stored = 0;
+};
+
+// The label sets of one example: Y (relevant) and the labels known to be irrelevant, both ascending. Labels in
+// neither are unknown and take part in no pair.
+struct Labels {
+    std::vector<std::int32_t> relevant;
+    std::vector<std::int32_t> irrelevant;
+    std::vector<std::uint8_t> is_relevant;  // indicator, length k
+
+    bool has_pairs() const { return !relevant.empty() && !irrelevant.empty(); }
+    // w_Y of the paper, the inverse of the number of pairs.
+    double pair_weight() const {
+        return 1.0 / (static_cast<double>(relevant.size()) * static_cast<double>(irrelevant.size()));
+    }
+
+    void set(std::int32_t n_labels, const std::int32_t* rel, std::size_t n_rel, const std::int32_t* unknown,
+             std::size_t n_unknown) {
+        relevant.assign(rel, rel + n_rel);
+        is_relevant.assign(static_cast<std::size_t>(n_labels), 0);
+        for (std::size_t i = 0; i < n_rel; ++i) is_relevant[static_cast<std::size_t>(rel[i])] = 1;
+        irrelevant.clear();
+        std::size_t u = 0;
+        for (std::int32_t label = 0; label < n_labels; ++label) {
+            if (u < n_unknown && unknown[u] == label) {
+                ++u;
+            } else if (!is_relevant[static_cast<std::size_t>(label)]) {
+                irrelevant.push_back(label);
+            }
+        }
+    }
+};
+
+}  // namespace boostline

@@ -1,0 +1,44 @@
+// The interface between a booster and its weak learners. A learner never hears of a booster.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "archive.hpp"
+#include "example.hpp"
+
+namespace boostline {
+
+class Learner {
+  public:
+    virtual ~Learner() = default;
+
+    // How many votes (distributions over the labels) it gives. Most give one; learners that share work, such as
+    // a covariance, may give several, and then get as many cost vectors.
+    virtual std::int32_t n_votes() const { return 1; }
+
+    // Writes n_votes() x k votes. Changes nothing; may run in several threads at once.
+    virtual void predict(const Row& x, double* votes) const = 0;
+
+    // The same just before `learn` with the same row: may keep intermediate results for it.
+    virtual void predict_to_learn(const Row& x, double* votes) { predict(x, votes); }
+
+    // Costs are n_votes() x k in [0, 1], weights n_votes(): weight * costs is the raw cost up to a constant.
+    virtual void learn(const Row& x, const Labels& labels, const double* costs, const double* weights) = 0;
+
+    // Makes room for labels n_labels() .. n - 1, which have not been seen so far.
+    virtual void grow_labels(std::int32_t n) = 0;
+
+    // A learner that calls into Python runs in the calling thread, before all others.
+    virtual bool is_serial() const { return false; }
+
+    virtual std::size_t memory_bytes() const = 0;
+    virtual std::unique_ptr<Learner> clone() const = 0;
+    virtual void save(Archive& out) const = 0;
+    virtual void load(const ArchiveView& in) = 0;
+    virtual std::string kind() const = 0;
+};
+
+}  // namespace boostline
