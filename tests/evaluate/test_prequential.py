@@ -242,6 +242,35 @@ def test_unknown_labels_take_part_in_no_pair(data, logistic):
     assert later.n == 240
 
 
+@pytest.mark.parametrize("argument", ["irrelevant", "unknown", None])
+def test_a_model_is_told_what_is_unknown_in_its_own_way(argument):
+    told = []
+
+    class Irrelevant(DecayedCounts):
+        def learn(self, x, relevant, irrelevant=None):
+            told.append(irrelevant)
+            return np.zeros(3)
+
+    class Unknown(DecayedCounts):
+        def learn(self, x, relevant, unknown=None):
+            told.append(unknown)
+            return np.zeros(3)
+
+    class Neither(DecayedCounts):
+        def learn(self, x, relevant):
+            return np.zeros(3)
+
+    model = {"irrelevant": Irrelevant, "unknown": Unknown, None: Neither}[argument](3)
+    stream = [{"x": [0.0], "relevant": {0}, "known": [True, True, False]}]
+    if argument is None:
+        with pytest.raises(TypeError, match=r"learn\(\) of model 'Neither' takes neither"):
+            prequential(model, stream)
+        return
+    prequential(model, stream)
+    expected = [False, True, False] if argument == "irrelevant" else [False, False, True]
+    assert [mask.tolist() for mask in told] == [expected]
+
+
 def test_callback_sees_every_prediction_in_turn(data, logistic):
     seen = []
     model = logistic()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -91,6 +92,7 @@ class Candidate:
         self._block = block
         self._kept: list[tuple[Bools, Floats, Bools | None]] = []
         self._n_kept = 0
+        self._takes: set[str] | None = None  # names of the arguments of learn
 
     def learn(self, X: Any, Y: Bools, known: Bools | None = None) -> Floats:
         """Learn rows; return the scores given before each of them was learned."""
@@ -156,7 +158,7 @@ class Candidate:
         return self._checked(method, self._timed(method, X, Y, known), Y)
 
     def _timed(self, method: str, X: Any, Y: NDArray[np.bool_], known: Any) -> Any:
-        keywords = {} if known is None else {"irrelevant": known & ~Y}
+        keywords = {} if known is None or method == "score" else self._partly(Y, known)
         relevant = Y if known is None else Y & known
         wall, cpu = time.perf_counter(), time.process_time()
         if method == "score":
@@ -166,6 +168,19 @@ class Candidate:
         self._cpu += time.process_time() - cpu
         self._wall += time.perf_counter() - wall
         return result
+
+    def _partly(self, Y: NDArray[np.bool_], known: NDArray[np.bool_]) -> dict[str, Any]:
+        """Say which labels are not known, in the way in which the model's `learn` takes it."""
+        if self._takes is None:
+            self._takes = set(inspect.signature(self.model.learn).parameters)
+        if "irrelevant" in self._takes:
+            return {"irrelevant": known & ~Y}
+        if "unknown" in self._takes:
+            return {"unknown": ~known}
+        raise TypeError(
+            f"labels are partly known, but learn() of model {self.name!r} takes neither "
+            "irrelevant= nor unknown="
+        )
 
     def _checked(self, method: str, result: Any, Y: Bools) -> Floats:
         if result is None:
