@@ -257,3 +257,24 @@ def test_always_wrong_learners_get_negative_weights_and_are_of_use():
 def test_expert_must_be_known():
     with pytest.raises(ValueError, match="expert is 'first'"):
         reference.AdaOLMR(2, [], seed=0, expert="first")
+
+
+def philox4x64(counter, key):
+    """First word of ten rounds of Philox4x64 (Salmon et al. 2011), with whole numbers."""
+    mask = 2**64 - 1
+    c, k = [counter, 0, 0, 0], [key, 0]
+    for _ in range(10):
+        a, b = 0xD2E7470EE14C6C93 * c[0], 0xCA5A826395121157 * c[2]
+        c = [(b >> 64) ^ c[1] ^ k[0], b & mask, (a >> 64) ^ c[3] ^ k[1], a & mask]
+        k = [(k[0] + 0x9E3779B97F4A7C15) & mask, (k[1] + 0xBB67AE8584CAA73B) & mask]
+    return c[0]
+
+
+def test_the_draw_is_philox_keyed_by_seed_and_clock():
+    assert philox4x64(0, 0) == 0x16554D9ECA36314C  # known answer published with Random123
+    n, seed = 7, 123
+    model = reference.AdaOLMR(2, [Voter(lambda x: np.array([0.5, 0.5]))] * n, seed=seed)
+    for t in range(1, 200):
+        model.learn(np.zeros(1), set())
+        u = (philox4x64(t + 1, seed) >> 11) * 2.0**-53  # NumPy counts up before it draws
+        assert model.last_round.followed == 1 + int(u * n)  # equal weights
