@@ -330,6 +330,24 @@ def test_an_empty_stream(tmp_path):
     result.plot(tmp_path / "nothing.png")
 
 
+@pytest.mark.parametrize("delay", [0, 3, "bursts"])
+def test_the_papers_booster_one_example_at_a_time(make, delay):
+    """The NumPy twin of Ada.OLMR takes no blocks: `block=1` suits it, whatever the delay."""
+    reference = pytest.importorskip("boostline.reference")
+    data = make(n=60)
+
+    def booster():
+        trees = [
+            reference.HoeffdingTree(5, 5, 0.1, 0.5, 3.0, features=[i, i + 1]) for i in range(4)
+        ]
+        return reference.AdaOLMR(5, trees, seed=1)
+
+    delays = [9 - i % 10 for i in range(60)] if delay == "bursts" else [delay] * 60
+    S = by_hand(booster(), data.X, data.Y, delays)
+    got = prequential(booster(), data, delay=delays if delay else 0, block=1)["AdaOLMR"]
+    assert got.rank_loss == pytest.approx(metrics.rank_loss(data.Y, S), abs=1e-15)
+
+
 # Stopping.
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from os import PathLike
 
 from ._run import Run
@@ -42,7 +43,7 @@ def plot_runs(runs: dict[str, Run], path: str | PathLike[str], title: str | None
             axes.plot(curve.n, curve.cumulative, color=colour, linewidth=1, linestyle="--")
         axes.set_title(f"{metric}: mean of the last {window:,} (line) and of all (dashed)")
         axes.set_xlabel("examples predicted")
-        axes.set_ylabel(first.units[metric].replace(" in the ", "\nin the "))
+        axes.set_ylabel(textwrap.fill(first.units[metric], 30))
         axes.grid(alpha=0.3)
         axes.legend(title="model: mean of all", frameon=False)
     if title:

@@ -118,7 +118,8 @@ def prequential(
         Examples in the window of the curves.
     block
         At most so many examples are handed over in one call where that cannot change the result.
-        With 1, each example is learned before the next is taken from the stream.
+        With 1, each example is learned before the next is taken from the stream, and the model
+        is only ever called with single examples.
     progress
         True, False, None (on a terminal) or a function of (examples done, in all or None).
     callback
@@ -303,9 +304,10 @@ class _Delayed:
             self._callback(self._n - 1, Y[-1], last)
 
     def _learn(self, rows: list[_Row]) -> None:
-        X, Y, known = _together(rows)
-        for candidate in self._candidates:
-            candidate.learn(X, Y, known)
+        for start in range(0, len(rows), self._block):
+            X, Y, known = _together(rows[start : start + self._block])
+            for candidate in self._candidates:
+                candidate.learn(X, Y, known)
 
 
 def _together(rows: Sequence[_Row]) -> tuple[Any, Bools, Bools | None]:

@@ -49,7 +49,8 @@ def train_then_test(
     metrics
         Names or metrics; the rank loss is always among them.
     block
-        Rows per call of the model. It changes the speed, not the result.
+        Rows per call of the model. It changes the speed, not the result. With 1, the model is
+        only ever called with single examples.
     window
         Rows in the window of the curves; None takes a tenth of the test rows.
     progress
