@@ -85,18 +85,19 @@ def draw_votes(relevant: BoolArray, edges: ArrayLike, rng: np.random.Generator) 
     # Inverse of the distribution function, with the relevant labels first.
     at_relevant = np.where(g >= 0, base + strength, base).astype(np.float32)
     at_others = np.where(g >= 0, base, base + strength).astype(np.float32)
-    split = size.astype(np.float32) * at_relevant
+    first, rest = size.astype(np.float32), (k - size).astype(np.float32)
+    split = first * at_relevant
     u = rng.random((*relevant.shape[:-1], n), dtype=np.float32)
-    in_relevant = np.minimum(u / np.maximum(at_relevant, 1e-30), size - np.float32(0.5))
-    in_others = size + np.minimum(
-        (u - split) / np.maximum(at_others, 1e-30), k - size - np.float32(0.5)
+    in_relevant = np.minimum(u / np.maximum(at_relevant, 1e-30), first - np.float32(0.5))
+    in_others = first + np.minimum(
+        (u - split) / np.maximum(at_others, 1e-30), rest - np.float32(0.5)
     )
     place = np.where(u < split, in_relevant, in_others).astype(np.int8)
     np.minimum(place, k - 1, out=place)
     order = np.argsort(~relevant, axis=-1, kind="stable").astype(np.int8)
     # One flat look-up: much faster than take_along_axis on small last axes.
     rows = np.arange(order.size // k, dtype=np.int32).reshape((*relevant.shape[:-1], 1)) * k
-    return order.ravel()[rows + place]
+    return np.asarray(order.ravel()[rows + place], dtype=np.int8)
 
 
 def uniform_vote_loss(
