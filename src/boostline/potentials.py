@@ -54,6 +54,8 @@ BoolArray = NDArray[np.bool_]
 
 # Grid of smooth losses: sixteenths keep the logistic steps within 5e-5 (see step_table).
 GRID = 16
+# Probabilities that no sum of losses can tell from 0.
+_NEGLIGIBLE = 1e-200
 # |s'(x + 1) - s'(x)| <= sup |s''| = 1 / (6 sqrt 3) for the logistic function s = g_0', and s' is
 # g_0'': this bounds the second derivative of the logistic loss's step D_0.
 _LOGISTIC_STEP_CURVATURE = 1.0 / (6.0 * math.sqrt(3.0))
@@ -159,16 +161,26 @@ def walk_law(n: int, n_labels: int, n_relevant: int, edge: float) -> FloatArray:
         raise ValueError(f"n is {n}, but the number of learners to come must be >= 0")
     down, stay, up = _walk_step(n_labels, n_relevant, edge)
     law, factor = np.ones(1), np.array([down, stay, up])
+    law_lo, factor_lo = 0, -1
     # Repeated squaring: all terms are positive, so nothing cancels, and n may be large.
     remaining = n
     while remaining:
         if remaining & 1:
-            law = np.convolve(law, factor)
+            law, law_lo = _trimmed(np.convolve(law, factor), law_lo + factor_lo)
         remaining >>= 1
         if remaining:
-            factor = np.convolve(factor, factor)
-    law.flags.writeable = False
-    return law
+            factor, factor_lo = _trimmed(np.convolve(factor, factor), 2 * factor_lo)
+    full = np.zeros(2 * n + 1)
+    full[n + law_lo : n + law_lo + len(law)] = law
+    full.flags.writeable = False
+    return full
+
+
+def _trimmed(law: FloatArray, lo: int) -> tuple[FloatArray, int]:
+    """Cut ends that are next to nothing: a long walk's law is then as wide as it is likely."""
+    inside = np.flatnonzero(law > _NEGLIGIBLE)
+    first, last = int(inside[0]), int(inside[-1])
+    return law[first : last + 1], lo + first
 
 
 def exponential_rate(n_labels: int, n_relevant: int, edge: float) -> float:

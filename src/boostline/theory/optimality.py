@@ -1,0 +1,302 @@
+# ruff: noqa: RUF001 -- the strings are shown to people, with the paper's Greek letters
+"""Experiments on the adversary of the optimality theorem: loss, learners and samples needed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostline.losses import Rank
+from boostline.potentials import largest_weight
+from boostline.theory.adversary import Adversary, uniform_vote_loss
+from boostline.theory.experiment import Check, Curve, Experiment, rank_losses, slope
+
+__all__ = ["learners_needed", "loss_against_learners", "samples_needed"]
+
+FloatArray = NDArray[np.float64]
+
+
+def _weight_sum(k: int, n: int, edge: float) -> float:
+    """Sum over the learners of an upper bound on w^{i*}, for any label set."""
+    return math.fsum(
+        max(largest_weight(Rank(), n - i, i - 1, k, size, edge) for size in range(1, k))
+        for i in range(1, n + 1)
+    )
+
+
+def _mean_loss(adversary: Adversary, rounds: int, seeds: range) -> tuple[float, float]:
+    """Mean and standard error, over streams, of OnlineBMR's rank loss per round."""
+    losses = []
+    for seed in seeds:
+        stream = adversary.stream(rounds, seed)
+        # OnlineBMR follows the plain sum of all votes, whatever the costs were.
+        scores = np.zeros((rounds, adversary.n_labels))
+        for column in stream.votes.T:
+            scores[np.arange(rounds), column] += 1.0
+        losses.append(rank_losses(scores, stream.relevant).mean())
+    return float(np.mean(losses)), float(np.std(losses, ddof=1) / math.sqrt(len(losses)))
+
+
+def loss_against_learners(quick: bool = False) -> Experiment:
+    """Loss of OnlineBMR against N, between the theorem and the exact loss of the uniform vote."""
+    k, gammas = 3, (0.02, 0.04, 0.08)
+    counts = np.unique(np.geomspace(1, 400 if quick else 1600, 10 if quick else 16).astype(int))
+    rounds, seeds = (500, range(3)) if quick else (2000, range(5))
+    curves, checks, rows = [], [], []
+    for colour, gamma in enumerate(gammas):
+        lower = np.array([uniform_vote_loss(k, 2 * gamma, int(n)) for n in counts])
+        upper = np.array([uniform_vote_loss(k, gamma, int(n)) for n in counts])
+        found = [_mean_loss(Adversary(k, gamma, int(n)), rounds, seeds) for n in counts]
+        mean, error = np.array(found).T
+        curves += [
+            Curve(f"theorem, T → ∞, γ = {gamma}", counts.astype(float), upper, colour, "dashed"),
+            Curve(
+                f"exact loss of the uniform vote, γ = {gamma}",
+                counts.astype(float),
+                lower,
+                colour,
+                "line",
+            ),
+            Curve(
+                f"OnlineBMR, simulated, γ = {gamma}", counts.astype(float), mean, colour, "points"
+            ),
+        ]
+        # Errors estimated from a handful of streams are themselves noisy: add what binomial
+        # scatter alone would give.
+        slack = 4 * np.maximum(error, np.sqrt(lower * (1 - lower) / (rounds * len(seeds))))
+        checks.append(
+            Check(
+                f"γ = {gamma}: OnlineBMR loses what the uniform vote loses, less than the theorem "
+                "allows",
+                bool((np.abs(mean - lower) <= slack + 1e-4).all() and (lower <= upper).all()),
+                f"largest distance {np.abs(mean - lower).max():.4f}",
+            )
+        )
+        reach = upper > 1e-12
+        rate = (
+            -slope(
+                counts[reach & (counts > counts[-1] / 8)],
+                np.log(upper[reach & (counts > counts[-1] / 8)]),
+            )
+            / gamma**2
+        )
+        low = -slope(counts[counts > counts[-1] / 8], np.log(lower[counts > counts[-1] / 8]))
+        low /= gamma**2
+        checks.append(
+            Check(
+                f"γ = {gamma}: both curves fall like e^(-c γ² N), c between 1/2 (Table 1) and "
+                f"4k² = {4 * k * k} (the proof of the lower bound)",
+                bool(0.5 <= rate <= low <= 4 * k * k),
+                f"c = {rate:.2f} for the theorem, {low:.2f} for the uniform vote",
+            )
+        )
+        for n in counts[:: max(1, len(counts) // 4)]:
+            j = int(np.flatnonzero(counts == n)[0])
+            rows.append(
+                [
+                    f"{gamma}",
+                    f"{n}",
+                    f"{lower[j]:.4f}",
+                    f"{mean[j]:.4f} ± {error[j]:.4f}",
+                    f"{upper[j]:.4f}",
+                    f"{math.exp(-(gamma**2) * n / 2):.4f}",
+                ]
+            )
+    return Experiment(
+        "loss-against-learners",
+        "More learners, less loss: as fast as the theorem says, and no booster can be faster",
+        "Labels are uniform over all subsets but two, every learner votes for one label drawn from "
+        "u(2γ), and so satisfies OnlineWLC with edge γ. Dashed: the first term of the theorem, "
+        "φ^N(0), the loss per round that OnlineBMR promises as T grows. Solid: the exact loss of "
+        "the uniform vote, below which no booster can get. Points: OnlineBMR.",
+        "number of weak learners N",
+        "rank loss per round",
+        "xy",
+        curves,
+        checks,
+        ["γ", "N", "uniform vote, exact", "OnlineBMR", "theorem φ^N(0)", "Table 1"],
+        rows,
+    )
+
+
+def _learners_needed(k: int, edge: float, epsilon: float) -> int:
+    """Smallest N whose uniform vote under u_edge loses at most epsilon; the loss falls with N."""
+    high = 1
+    while uniform_vote_loss(k, edge, high) > epsilon:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (
+            (low, middle) if uniform_vote_loss(k, edge, middle) <= epsilon else (middle, high)
+        )
+    return high
+
+
+def _tail_exponent(k: int, edge: float) -> float:
+    """Rate I of P(Z_N >= 0) ~ e^{-I N}, Cramér: I = -ln min_u E e^{uZ}, for the worst |Y|."""
+    rates = []
+    for size in range(1, k):
+        up = (1 - edge * size) / k
+        down = up + edge
+        rates.append(-math.log(1 - up - down + 2 * math.sqrt(up * down)))
+    return min(rates)
+
+
+def learners_needed(quick: bool = False) -> Experiment:
+    """Learners needed for a loss epsilon, against 1/gamma^2 ln 1/epsilon."""
+    k = 3
+    gammas = (0.04, 0.055, 0.08) if quick else (0.025, 0.035, 0.045, 0.06, 0.08)
+    epsilons = np.array([0.1, 0.03, 0.01, 0.003, 0.001])
+    curves, rows = [], []
+    need = np.array([[_learners_needed(k, 2 * g, e) for e in epsilons] for g in gammas], float)
+    enough = np.array([[_learners_needed(k, g, e) for e in epsilons] for g in gammas], float)
+    for colour, gamma in enumerate(gammas):
+        x = np.log(1 / epsilons) / gamma**2
+        curves.append(Curve(f"needed by any booster, γ = {gamma}", x, need[colour], colour, "line"))
+        curves.append(
+            Curve(f"enough for OnlineBMR, γ = {gamma}", x, enough[colour], colour, "dashed")
+        )
+        rows += [
+            [f"{gamma}", f"{e:g}", f"{int(a)}", f"{int(b)}", f"{math.log(1 / e) / gamma**2:.0f}"]
+            for e, a, b in zip(epsilons, need[colour], enough[colour], strict=True)
+        ]
+    log_gamma = np.log(gammas)
+    in_gamma = [slope(log_gamma, np.log(t[:, -1])) for t in (need, enough)]
+    # Where the logarithm takes over: the tail probability is e^{-I N} up to a power of N.
+    tiny = np.array([1e-3, 1e-6, 1e-9, 1e-12])
+    gamma = gammas[-1]
+    at_tiny = np.array([_learners_needed(k, 2 * gamma, e) for e in tiny], float)
+    local = np.diff(np.log(at_tiny)) / np.diff(np.log(np.log(1 / tiny)))
+    growth = np.diff(at_tiny) / np.diff(np.log(1 / tiny)) * _tail_exponent(k, 2 * gamma)
+    ratio = enough / need
+    checks = [
+        Check(
+            "N grows like 1/γ² (slope -2 in log-log)",
+            all(abs(s + 2) < 0.1 for s in in_gamma),
+            f"slopes {in_gamma[0]:.3f} (needed), {in_gamma[1]:.3f} (enough)",
+        ),
+        Check(
+            "N grows like ln 1/ε: the learners that each further factor e in ε takes approach "
+            "the constant of large deviations",
+            bool(abs(growth[-1] - 1) < 0.05 and (np.diff(np.abs(growth - 1)) < 0).all()),
+            f"{', '.join(f'{v:.3f}' for v in growth)} of that constant for ε from .001 to 1e-12; "
+            f"slopes in log-log {', '.join(f'{v:.2f}' for v in local)}, still falling to 1",
+        ),
+        Check(
+            "what is enough is a constant times what is needed",
+            bool(ratio.max() < 6),
+            f"factor {ratio.min():.2f} to {ratio.max():.2f}",
+        ),
+    ]
+    return Experiment(
+        "learners-needed",
+        "Learners needed for a loss ε: proportional to (1/γ²) ln(1/ε), from above and from below",
+        "Exact computation, no sampling. Solid: the smallest N for which the uniform vote of the "
+        "adversary's learners loses at most ε; fewer cannot do. Dashed: the smallest N for which "
+        "φ^N(0) <= ε, with which OnlineBMR gets there.",
+        "(1/γ²) ln(1/ε)",
+        "number of weak learners N",
+        "xy",
+        curves,
+        checks,
+        ["γ", "ε", "needed", "enough", "(1/γ²) ln(1/ε)"],
+        rows,
+    )
+
+
+def _samples_needed(losses: FloatArray, epsilon: float) -> float:
+    """First T from which on the average loss stays at or below epsilon; nan if it never does."""
+    above = np.flatnonzero(np.cumsum(losses) / np.arange(1, len(losses) + 1) > epsilon)
+    first = int(above[-1]) + 2 if above.size else 1
+    return float(first) if first <= len(losses) else math.nan
+
+
+def samples_needed(quick: bool = False) -> Experiment:
+    """Samples needed for a loss epsilon, against S/(epsilon gamma)."""
+    k, delta = 2, 0.1
+    cases = [(0.05, 1.0), (0.05, 2.0), (0.1, 1.0), (0.1, 3.0)]
+    if not quick:
+        cases += [(0.07, 1.0), (0.1, 8.0)]
+    epsilons = (0.2, 0.1, 0.05)
+    seeds = range(2) if quick else range(5)
+    x, simulated, exact, upper, rows = [], [], [], [], []
+    for gamma, factor in cases:
+        s = factor * k * math.log(1 / delta) / gamma
+        for epsilon in epsilons:
+            n = _learners_needed(k, gamma, epsilon / 4)
+            rest = uniform_vote_loss(k, 2 * gamma, n)
+            adversary = Adversary(k, gamma, n, delta, s, warm_up=True)
+            start = adversary.useless_rounds
+            expected = start * (0.5 - rest) / (epsilon - rest)
+            promised = uniform_vote_loss(k, gamma, n)
+            enough = s * _weight_sum(k, n, gamma) / (epsilon - promised)
+            rng = np.random.default_rng(int(1e6 * gamma + 1e3 * epsilon + factor))
+            found = [
+                _samples_needed(_uniform_losses(adversary, int(1.5 * expected), rng), epsilon)
+                for _ in seeds
+            ]
+            x.append(s / (epsilon * gamma))
+            simulated.append(float(np.mean(found)))
+            exact.append(expected)
+            upper.append(enough)
+            rows.append(
+                [
+                    f"{gamma}",
+                    f"{s:.0f}",
+                    f"{epsilon}",
+                    f"{n}",
+                    f"{expected:.0f}",
+                    f"{np.mean(found):.0f}",
+                    f"{enough:.0f}",
+                ]
+            )
+    order = np.argsort(x)
+    xs, sim, low, high = (np.array(v)[order] for v in (x, simulated, exact, upper))
+    fit = slope(np.log(xs), np.log(sim))
+    checks = [
+        Check(
+            "samples grow like S/(εγ) (slope 1 in log-log)",
+            abs(fit - 1) < 0.08,
+            f"slope {fit:.3f}",
+        ),
+        Check(
+            "simulation agrees with the exact expectation",
+            bool(np.abs(sim / low - 1).max() < 0.15),
+            f"largest relative difference {np.abs(sim / low - 1).max():.3f}",
+        ),
+        Check(
+            "the theorem's number of samples suffices",
+            bool((high >= sim).all()),
+            f"it is {np.min(high / sim):.1f} to {np.max(high / sim):.1f} times what was needed",
+        ),
+    ]
+    return Experiment(
+        "samples-needed",
+        "Samples needed for an average loss ε: proportional to S/(εγ)",
+        "The adversary's learners know nothing for the first S/(4γ) rounds and have the edge 2γ "
+        "after that; they satisfy OnlineWLC(δ, γ, S) all the same. Whatever a booster does, it "
+        "loses 1/2 per round at first. Points: rounds until OnlineBMR's average loss stays below "
+        "ε; solid: their exact expectation; dashed: when the theorem promises it.",
+        "S/(εγ)",
+        "rounds T",
+        "xy",
+        [
+            Curve("theorem: enough", xs, high, 1, "dashed"),
+            Curve("exact expectation for the adversary", xs, low, 0, "line"),
+            Curve("OnlineBMR, simulated", xs, sim, 2, "points"),
+        ],
+        checks,
+        ["γ", "S", "ε", "N", "expected", "simulated", "theorem"],
+        rows,
+    )
+
+
+def _uniform_losses(adversary: Adversary, rounds: int, rng: np.random.Generator) -> FloatArray:
+    """Rank losses of the uniform vote for k = 2: only the number of right votes matters."""
+    right = rng.binomial(adversary.n_learners, 0.5 + adversary.edge, size=rounds)
+    start = min(rounds, adversary.useless_rounds)
+    right[:start] = rng.binomial(adversary.n_learners, 0.5, size=start)
+    return Rank().pair(adversary.n_learners - 2.0 * right)

@@ -1,0 +1,173 @@
+"""All experiments, their pictures and one self-contained HTML page: what `boostline theory` runs."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import json
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from boostline.theory.experiment import Experiment
+from boostline.theory.experiments import ALL
+
+__all__ = ["Report", "run"]
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
+       color: #1a1a1a; background: #fff; }
+img { max-width: 100%; }
+table { border-collapse: collapse; font-size: .85rem; margin: 1rem 0; }
+th, td { padding: .2rem .7rem; border-bottom: 1px solid #ddd; text-align: right; }
+th:first-child, td:first-child { text-align: left; }
+.holds { color: #00704f; } .fails { color: #b03a00; font-weight: bold; }
+li { margin: .3rem 0; } .figure { color: #555; }
+"""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `run` made.
+
+    Attributes
+    ----------
+    page : Path
+        The HTML page; the pictures are inside it and beside it as PNG, the numbers in JSON.
+    experiments : list of Experiment
+    seconds : dict
+        Time of each experiment.
+    holds : bool
+        Whether every statement held.
+    finished : bool
+        False if it was stopped with Ctrl-C: the page has what was done until then.
+    """
+
+    page: Path
+    experiments: list[Experiment]
+    seconds: dict[str, float]
+    holds: bool
+    finished: bool
+
+
+def run(
+    out_dir: str | Path,
+    quick: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+    only: Iterable[str] | None = None,
+) -> Report:
+    """Run the experiments and write ``theory.html``, ``theory.json`` and a PNG for each.
+
+    Parameters
+    ----------
+    out_dir
+        Made if it is not there.
+    quick
+        Smaller sizes: about 20 seconds in place of one or two minutes.
+    progress
+        Called as ``progress(name, done, total)`` before each experiment and once at the end.
+    only
+        Names of experiments; all by default.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = run(folder, quick=True, only=["printed-bound"])
+    ...     sorted(path.name for path in Path(folder).iterdir()), made.holds
+    (['printed-bound.png', 'theory.html', 'theory.json'], True)
+    """
+    names = list(ALL) if only is None else list(only)
+    unknown = [name for name in names if name not in ALL]
+    if unknown:
+        raise ValueError(f"only has {unknown[0]!r}, but the experiments are {', '.join(ALL)}")
+    folder = Path(out_dir)
+    folder.mkdir(parents=True, exist_ok=True)
+    done: list[Experiment] = []
+    pictures: list[bytes] = []
+    seconds: dict[str, float] = {}
+    finished = True
+    try:
+        for number, name in enumerate(names):
+            if progress is not None:
+                progress(name, number, len(names))
+            start = time.perf_counter()
+            experiment = ALL[name](quick)
+            picture = _png(experiment)
+            seconds[name] = time.perf_counter() - start
+            (folder / f"{name}.png").write_bytes(picture)
+            done.append(experiment)
+            pictures.append(picture)
+    except KeyboardInterrupt:
+        finished = False
+    if progress is not None:
+        progress("done" if finished else "stopped", len(done), len(names))
+    page = folder / "theory.html"
+    page.write_text(_page(done, pictures, seconds, quick, finished), encoding="utf-8")
+    record = {
+        "quick": quick,
+        "finished": finished,
+        "seconds": {name: round(value, 2) for name, value in seconds.items()},
+        "experiments": [experiment.to_dict() for experiment in done],
+    }
+    (folder / "theory.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    holds = all(check.holds for experiment in done for check in experiment.checks)
+    return Report(page, done, seconds, holds, finished)
+
+
+def _png(experiment: Experiment) -> bytes:
+    from boostline.theory.pictures import draw
+
+    buffer = io.BytesIO()
+    draw(experiment).savefig(buffer, format="png", dpi=130)
+    return buffer.getvalue()
+
+
+def _page(
+    done: list[Experiment],
+    pictures: list[bytes],
+    seconds: dict[str, float],
+    quick: bool,
+    finished: bool,
+) -> str:
+    held = sum(check.holds for experiment in done for check in experiment.checks)
+    total = sum(len(experiment.checks) for experiment in done)
+    parts = [
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>boostline: the theory, executed</title><style>{_STYLE}</style></head><body>",
+        "<h1>The theory, executed</h1>",
+        f"<p>{held} of {total} statements held; {sum(seconds.values()):.0f} seconds"
+        f"{', quick sizes' if quick else ''}{'' if finished else '; stopped before the end'}.</p>",
+    ]
+    for experiment, picture in zip(done, pictures, strict=True):
+        parts.append(_section(experiment, picture, seconds[experiment.key]))
+    parts.append("</body></html>\n")
+    return "\n".join(parts)
+
+
+def _section(experiment: Experiment, picture: bytes, seconds: float) -> str:
+    text = html.escape
+    checks = "\n".join(
+        f'<li><span class="{"holds" if check.holds else "fails"}">'
+        f"{'holds' if check.holds else 'does not hold'}</span>: {text(check.statement)} "
+        f'<span class="figure">({text(check.measured)})</span></li>'
+        for check in experiment.checks
+    )
+    head = "".join(f"<th>{text(column)}</th>" for column in experiment.columns)
+    body = "\n".join(
+        "<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in row) + "</tr>"
+        for row in experiment.rows
+    )
+    data = base64.b64encode(picture).decode("ascii")
+    return (
+        f'<h2 id="{experiment.key}">{text(experiment.title)}</h2>\n'
+        f"<p>{text(experiment.text)}</p>\n"
+        f'<img alt="{text(experiment.title)}" src="data:image/png;base64,{data}">\n'
+        f"<ul>\n{checks}\n</ul>\n"
+        f"<details><summary>Numbers ({seconds:.1f} s)</summary>"
+        f"<table><tr>{head}</tr>\n{body}</table></details>"
+    )
