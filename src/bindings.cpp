@@ -169,6 +169,13 @@ class Rows {
     Vector<double> value_;
 };
 
+// Ctrl-C takes effect within a long block; what has been learned by then stays learned.
+constexpr std::size_t kRowsBetweenSignals = 64;
+void check_signals() {
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
 // Label sets of several rows, one after the other: row i has values[start[i] .. start[i + 1]).
 struct LabelLists {
     Vector<std::int64_t> start;
@@ -192,6 +199,7 @@ class Model {
             const Writing lock(*this);
             std::vector<double> scratch = input.scratch();
             for (std::size_t i = 0; i < input.size(); ++i) {
+                if (i % kRowsBetweenSignals == kRowsBetweenSignals - 1) check_signals();
                 const auto r0 = relevant.start.data()[i], r1 = relevant.start.data()[i + 1];
                 const auto u0 = unknown.start.data()[i], u1 = unknown.start.data()[i + 1];
                 labels_.set(booster_->n_labels(), relevant.values.data() + r0, static_cast<std::size_t>(r1 - r0),
@@ -225,6 +233,10 @@ class Model {
         nb::gil_scoped_release no_gil;
         const Writing lock(*this);
         return task(*booster_);
+    }
+
+    void restore(Model& earlier) {
+        writing([&](Booster& b) { b.restore(*earlier.booster_); return 0; });
     }
 
     void check_not_inside() const {
@@ -264,8 +276,10 @@ class Model {
             nb::gil_scoped_release no_gil;
             const Reading lock(*this);
             std::vector<double> scratch = input.scratch();
-            for (std::size_t i = 0; i < input.size(); ++i)
+            for (std::size_t i = 0; i < input.size(); ++i) {
+                if (i % kRowsBetweenSignals == kRowsBetweenSignals - 1) check_signals();
                 input.with_row(i, scratch, [&](const Row& row) { task(row, out + i * width * k); });
+            }
         }
         if (width == 1) return nb::cast(nb::ndarray<nb::numpy, double>(out, {input.size(), k}, owner));
         return nb::cast(nb::ndarray<nb::numpy, double>(out, {input.size(), width, k}, owner));
@@ -350,7 +364,10 @@ NB_MODULE(_core, m) {
         .def("set_threads", [](Model& self, int n) { self.writing([&](Booster& b) { b.set_threads(n); return 0; }); })
         .def("grow_labels", [](Model& self, std::int32_t n) { self.writing([&](Booster& b) { b.grow_labels(n); return 0; }); })
         .def("memory_bytes", [](const Model& self) { return self.reading([](const Booster& b) { return b.memory_bytes(); }); })
-        .def("clone", [](const Model& self) { return new Model(self.reading([](const Booster& b) { return b.clone(); })); })
+        .def("clone", [](const Model& self, bool share_serial) {
+            return new Model(self.reading([&](const Booster& b) { return b.clone(share_serial); }));
+        }, "share_serial"_a = false)
+        .def("restore", [](Model& self, Model& earlier) { self.restore(earlier); })
         .def("state", [](const Model& self) {
             return to_dict(self.reading([](const Booster& b) { Archive a; b.save(a); return a; }));
         })
@@ -367,6 +384,13 @@ NB_MODULE(_core, m) {
         })
         .def("learner", [](const Model& self, std::size_t i) {
             return self.reading([&](const Booster& b) { return b.learners().at(i); });
+        })
+        .def("n_votes", [](const Model& self) { return self.reading([](const Booster& b) { return b.n_votes(); }); })
+        .def("python_adapters", [](const Model& self) {
+            nb::list out;
+            for (const auto& learner : self.reading([](const Booster& b) { return b.learners(); }))
+                if (const auto* python = dynamic_cast<const PythonLearner*>(learner.get())) out.append(python->adapter());
+            return out;
         })
         .def("followed", [](const Model& self, std::uint64_t t) {
             return self.reading([&](const Booster& b) {

@@ -1,3 +1,48 @@
-"""Online boosting for multi-label ranking."""
+"""Online boosting for multi-label ranking: learn one example at a time, rank at every moment.
+
+>>> import boostline as bl
+>>> model = bl.AdaOLMR(labels=["sport", "politics", "music"], learners=bl.learners.paper_trees(10))
+>>> _ = model.learn([1.0, 0.0, 0.3], {"sport"})
+>>> len(model.rank([1.0, 0.0, 0.2]))
+3
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from boostline import learners, losses
+from boostline.boosters import AdaOLMR, OnlineBMR
+from boostline.saving import load
+
+if TYPE_CHECKING:
+    from boostline import data, evaluate, metrics, reference, theory
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "AdaOLMR",
+    "OnlineBMR",
+    "data",
+    "evaluate",
+    "learners",
+    "load",
+    "losses",
+    "metrics",
+    "reference",
+    "theory",
+]
+
+_LAZY = {"data", "evaluate", "metrics", "potentials", "reference", "theory"}
+
+
+def __getattr__(name: str) -> Any:
+    # Parts that most programs do not need are imported when they are first used.
+    if name in _LAZY:
+        return importlib.import_module(f"boostline.{name}")
+    raise AttributeError(f"module 'boostline' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LAZY])

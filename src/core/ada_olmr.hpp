@@ -19,7 +19,9 @@ class AdaOLMR final : public Booster {
         expert_log_weights_.assign(static_cast<std::size_t>(n_votes_), 0.0);
     }
 
-    std::unique_ptr<Booster> clone() const override { return detached(std::make_unique<AdaOLMR>(*this)); }
+    std::unique_ptr<Booster> clone(bool share_serial) const override {
+        return detached(std::make_unique<AdaOLMR>(*this), share_serial);
+    }
     const std::vector<double>& expert_log_weights() const { return expert_log_weights_; }
 
     void save(Archive& out) const override {
@@ -48,6 +50,11 @@ class AdaOLMR final : public Booster {
     }
 
   protected:
+    void restore_own(const Booster& earlier) override {
+        Booster::restore_own(earlier);
+        expert_log_weights_ = dynamic_cast<const AdaOLMR&>(earlier).expert_log_weights_;
+    }
+
     std::int32_t experts_needed(std::uint64_t t) const override {
         return expert_ == Expert::weighted ? n_votes_ : followed(t);
     }

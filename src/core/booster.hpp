@@ -117,7 +117,15 @@ class Booster {
         return total;
     }
 
-    virtual std::unique_ptr<Booster> clone() const = 0;
+    // With `share_serial` the learners written in Python are not copied: see restore.
+    virtual std::unique_ptr<Booster> clone(bool share_serial) const = 0;
+
+    // Goes back to an earlier clone of this booster, which is used up. Learners written in Python stay: whoever called
+    // them undoes what they did.
+    void restore(Booster& earlier) {
+        for (const int i : parallel_) std::swap(learners_[static_cast<std::size_t>(i)], earlier.learners_[static_cast<std::size_t>(i)]);
+        restore_own(earlier);
+    }
 
     // The booster's own state, without its learners'.
     virtual void save(Archive& out) const {
@@ -158,8 +166,9 @@ class Booster {
   protected:
     Booster(const Booster&) = default;
     // A copy shares nothing with its original.
-    static std::unique_ptr<Booster> detached(std::unique_ptr<Booster> copy) {
-        for (auto& learner : copy->learners_) learner = learner->clone();
+    static std::unique_ptr<Booster> detached(std::unique_ptr<Booster> copy, bool share_serial) {
+        for (auto& learner : copy->learners_)
+            if (!(share_serial && learner->is_serial())) learner = learner->clone();
         copy->pool_.reset();
         return copy;
     }
@@ -171,6 +180,15 @@ class Booster {
     // Raw costs c^{i+1} at s^i, and the rank loss of expert i, for 0 <= i <= N.
     virtual void compute_costs(int i, const Labels& labels, PairScratch& scratch) = 0;
     virtual void update(const Labels& labels, double weight, double t) = 0;
+
+    virtual void restore_own(const Booster& earlier) {
+        clock_ = earlier.clock_;
+        learner_weights_ = earlier.learner_weights_;
+        record_ = earlier.record_;
+        suffered_loss_ = earlier.suffered_loss_;
+        rows_without_pairs_ = earlier.rows_without_pairs_;
+        set_sizes_ = earlier.set_sizes_;
+    }
 
     static void read(const ArchiveView& in, const char* name, std::size_t size, std::vector<double>& out) {
         const auto span = in.get<double>(name, size);

@@ -23,7 +23,9 @@ class OnlineBMR final : public Booster {
         learner_weights_.assign(static_cast<std::size_t>(n_votes_), 1.0);
     }
 
-    std::unique_ptr<Booster> clone() const override { return detached(std::make_unique<OnlineBMR>(*this)); }
+    std::unique_ptr<Booster> clone(bool share_serial) const override {
+        return detached(std::make_unique<OnlineBMR>(*this), share_serial);
+    }
 
     // The law of the random walk depends on |Y| (and on nothing else of the example): one table for each.
     bool has_table(std::int64_t n_relevant) const { return tables_.count(n_relevant) != 0; }

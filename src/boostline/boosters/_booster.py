@@ -1,0 +1,510 @@
+"""What both boosters share: Algorithm 1 of the paper, as users meet it."""
+
+from __future__ import annotations
+
+import copy
+import secrets
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostline import _core, _inputs
+from boostline.learners import Description, HoeffdingTree, describe, from_config
+from boostline.learners.python import FromPython
+
+FloatArray = NDArray[np.float64]
+
+# Keeps the draws of learners' settings apart from the booster's draws, which use (seed, 0).
+_SETTINGS_STREAM = 1
+_BOOSTERS: dict[str, type[Booster]] = {}
+
+
+class Booster:
+    """Base of `AdaOLMR` and `OnlineBMR`; not to be made itself."""
+
+    algorithm: ClassVar[str]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _BOOSTERS[cls.algorithm] = cls
+
+    def __init__(
+        self,
+        n_labels: int | None = None,
+        *,
+        labels: Sequence[Any] | None = None,
+        learners: Any = "auto",
+        seed: int | None = 0,
+        n_threads: int = 1,
+    ) -> None:
+        self._labels = None if labels is None else _checked_names(labels)
+        if n_labels is None:
+            if self._labels is None:
+                raise TypeError("give n_labels or labels")
+            n_labels = len(self._labels)
+        elif self._labels is not None and len(self._labels) != n_labels:
+            raise ValueError(f"n_labels is {n_labels}, but labels has {len(self._labels)} names")
+        self._n_labels = _inputs.whole_number(n_labels, "n_labels", 2, 2**24)
+        self._seed = (
+            secrets.randbits(63)
+            if seed is None
+            else _inputs.whole_number(seed, "seed", 0, 2**64 - 1)
+        )
+        self._n_threads = _inputs.whole_number(n_threads, "n_threads", 1, 1024)
+        self._learners = describe(learners)
+        self._resolved: list[Description] | None = None  # once the number of features is known
+        self._n_features: int | None = None
+        self._native: _core.Model | None = None
+        self._make_reader()
+
+    # What the algorithms supply.
+
+    def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
+        raise NotImplementedError
+
+    def _prepare(self, native: _core.Model, relevant: _inputs.LabelLists) -> None:
+        """Get ready for label sets of these sizes."""
+
+    def _settings(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    # Learning and ranking.
+
+    def learn(self, x: Any, relevant: Any, *, weight: Any = 1.0, unknown: Any = None) -> FloatArray:
+        """Learn one example or a block; return the scores given just before each was learned.
+
+        Parameters
+        ----------
+        x
+            One example (d,) or a block (n, d): array, frame or scipy CSR. NaN means missing.
+        relevant
+            The relevant labels. Arrays, CSR rows and sequences of bools are indicators of length k (NaN: unknown);
+            sets, lists and tuples hold labels, by index or by name. For a block an (n, k) indicator or a list
+            with one label set per row.
+        weight
+            Importance in [0, 1], one number or one per row.
+        unknown
+            Labels of which it is not known whether they are relevant, in the same forms. They take part in no pair.
+
+        Returns
+        -------
+        scores
+            (k,) for one example, (n, k) for a block. A block gives exactly what the loop of single calls gives.
+
+        Examples
+        --------
+        >>> import boostline as bl
+        >>> model = bl.AdaOLMR(labels=["sun", "rain", "wind"], learners=bl.learners.paper_trees(10))
+        >>> model.learn([0.2, 1.0], {"sun", "wind"})
+        array([0., 0., 0.])
+        """
+        rows = _inputs.rows(x, self._n_features)
+        sets, marked = self._reader.read(relevant, rows.n, rows.is_single)
+        if unknown is not None:
+            marked = _merged(
+                marked, self._reader.read(unknown, rows.n, rows.is_single, "unknown")[0]
+            )
+            _refuse_overlap(sets, marked, self._n_labels)
+        weights = _inputs.weights(weight, rows.n)
+        fresh = self._native is None
+        native = self._native or self._built(rows.n_features)
+        self._prepare(native, sets)
+        undo = _Undo(native, rows.n)
+        try:
+            scores = native.learn(
+                rows.native,
+                rows.n_features,
+                sets.start,
+                sets.values,
+                marked.start,
+                marked.values,
+                weights,
+            )
+        except BaseException as error:
+            # Bad votes and failures of learners leave no trace; Ctrl-C keeps the rows learned so far.
+            if not isinstance(error, KeyboardInterrupt):
+                undo.run()
+                if fresh:
+                    self._resolved = None
+                raise
+            self._native, self._n_features = native, rows.n_features
+            raise
+        self._native, self._n_features = native, rows.n_features
+        return scores[0] if rows.is_single else scores
+
+    def score(self, x: Any) -> FloatArray:
+        """Scores of the labels, higher is more relevant: (k,) for one example, (n, k) for a block. Changes nothing.
+
+        Examples
+        --------
+        >>> import boostline as bl
+        >>> bl.OnlineBMR(n_labels=2, learners=bl.learners.paper_trees(4), edge=0.1).score([1.0, 2.0])
+        array([2., 2.])
+        """
+        rows = _inputs.rows(x, self._n_features)
+        scores = self._ready(rows.n_features).score(rows.native, rows.n_features)
+        return scores[0] if rows.is_single else scores
+
+    def rank(self, x: Any, top: int | None = None) -> Any:
+        """The labels, best first, ties by label index; only the first ``top`` if given.
+
+        Returns
+        -------
+        labels
+            An array of indices, (top,) or (n, top); with named labels a list of names, or a list of lists.
+        """
+        if top is not None:
+            top = min(_inputs.whole_number(top, "top", 1), self._n_labels)
+        order = np.argsort(-self.score(x), axis=-1, kind="stable")[..., :top]
+        if self._labels is None:
+            return order
+        return _named(order, self._labels)
+
+    def votes(self, x: Any) -> FloatArray:
+        """The learners' votes h^i for one example (N, k) or a block (n, N, k)."""
+        rows = _inputs.rows(x, self._n_features)
+        native = self._ready(rows.n_features)
+        votes = native.votes(rows.native, rows.n_features).reshape(rows.n, -1, self._n_labels)
+        return votes[0] if rows.is_single else votes
+
+    def add_labels(self, labels: int | Sequence[Any]) -> None:
+        """Make room for new labels: their number, or their names if labels have names.
+
+        The new labels come last. Learners know nothing of them yet, so they start as any label that has not been
+        seen. The theorems assume a fixed k: their bounds hold from here on for a stream that starts here.
+        """
+        if isinstance(labels, int | np.integer):
+            if self._labels is not None:
+                raise TypeError("this model's labels have names, so give the names of the new ones")
+            n_new, names = _inputs.whole_number(labels, "labels", 1), None
+        else:
+            if self._labels is None:
+                raise TypeError(
+                    "this model's labels have no names, so give the number of the new ones"
+                )
+            names = _checked_names([*self._labels, *labels])
+            n_new = len(names) - self._n_labels
+        n = _inputs.whole_number(self._n_labels + n_new, "n_labels", 2, 2**24)
+        if self._native is not None:
+            self._native.grow_labels(n)
+            self._after_growth(self._native)
+        self._n_labels, self._labels = n, names
+        self._make_reader()
+
+    def _after_growth(self, native: _core.Model) -> None:
+        """Forget what depends on the number of labels."""
+
+    # Looking inside.
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels, k."""
+        return self._n_labels
+
+    @property
+    def labels(self) -> list[Any] | None:
+        """The labels' names, or None."""
+        return None if self._labels is None else list(self._labels)
+
+    @property
+    def n_features(self) -> int | None:
+        """Number of features, None before the first example."""
+        return self._n_features
+
+    @property
+    def n_learners(self) -> int:
+        """Number of votes that are combined, N."""
+        return len(self.learner_weights)
+
+    @property
+    def n_threads(self) -> int:
+        """Number of threads that share the learners' work; changes no result."""
+        return self._n_threads
+
+    @n_threads.setter
+    def n_threads(self, n: int) -> None:
+        self._n_threads = _inputs.whole_number(n, "n_threads", 1, 1024)
+        if self._native is not None:
+            self._native.set_threads(self._n_threads)
+
+    @property
+    def seed(self) -> int:
+        """The seed of every random choice."""
+        return self._seed
+
+    @property
+    def clock(self) -> int:
+        """Examples learned so far."""
+        return int(self._own("clock")[0])
+
+    @property
+    def learner_weights(self) -> FloatArray:
+        """Weights alpha^i of the learners."""
+        return self._own("learner_weights")
+
+    @property
+    def expert_weights(self) -> FloatArray:
+        """Probability that each expert (the first i learners) is followed."""
+        raise NotImplementedError
+
+    @property
+    def expert_losses(self) -> FloatArray:
+        """Cumulative rank loss M_i of each expert."""
+        return self._own("expert_loss")
+
+    @property
+    def weight_sums(self) -> FloatArray:
+        """Denominators of the edges; ||w^i||_1 for Ada.OLMR."""
+        return self._own("edge_denominator")
+
+    @property
+    def max_weights(self) -> FloatArray:
+        """w^{i*}: the largest range of a raw cost vector given to each learner."""
+        return self._own("largest_weight")
+
+    @property
+    def label_set_sizes(self) -> NDArray[np.int64]:
+        """How often an example had 0, 1, ..., k relevant labels, among those with a pair to rank."""
+        return self._own("label_set_sizes").astype(np.int64)
+
+    @property
+    def rows_without_pairs(self) -> int:
+        """Examples without a pair to rank (no label or all labels relevant)."""
+        return int(self._own("rows_without_pairs")[0])
+
+    @property
+    def suffered_loss(self) -> float:
+        """Cumulative rank loss of the scores given before learning."""
+        return float(self._own("suffered_loss")[0])
+
+    def edges(self) -> FloatArray:
+        """Empirical edges gamma_i of the learners over all that was learned; 0 before the first example.
+
+        The edge over random guessing for which the learner's cost is that of the baseline u_gamma. For Ada.OLMR it is
+        the paper's gamma_i.
+        """
+        numerator, denominator = self._own("edge_numerator"), self._own("edge_denominator")
+        edges = np.zeros_like(numerator)
+        np.divide(numerator, denominator, out=edges, where=denominator != 0)
+        return edges
+
+    def memory_usage(self) -> int:
+        """Bytes that the model holds: its own arrays and its learners'."""
+        return 0 if self._native is None else self._native.memory_bytes()
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.memory_usage()
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{k}={v!r}" for k, v in self._settings().items())
+        return f"{type(self).__name__}(n_labels={self._n_labels}, {settings}, seed={self._seed})"
+
+    # State.
+
+    def config(self) -> dict[str, Any]:
+        """Return all that is needed to make the model anew, as JSON-able values."""
+        resolved = self._resolved if self._native is not None else None
+        return {
+            "algorithm": self.algorithm,
+            "n_labels": self._n_labels,
+            "labels": self._labels,
+            "n_features": self._n_features,
+            "seed": self._seed,
+            "settings": self._settings(),
+            "learners": [d.config() for d in self._learners],
+            "resolved": None if resolved is None else [d.config() for d in resolved],
+        }
+
+    def state(self) -> dict[str, Any]:
+        """Return the whole state: ``config`` (JSON-able) and ``arrays`` (name -> array), as `save` writes them.
+
+        Arrays of learner i are named ``learners.i.<name>``; see the file format in the docs.
+        """
+        arrays: dict[str, NDArray[Any]] = {}
+        python: dict[str, Any] = {}
+        if self._native is not None:
+            arrays.update(self._native.state())
+            for i, learner in enumerate(self._resolved or []):
+                if isinstance(learner, FromPython):
+                    if hasattr(learner.learner, "get_state"):
+                        python[str(i)] = copy.deepcopy(learner.learner.get_state())
+                    continue
+                for name, array in self._native.learner_state(i).items():
+                    arrays[f"learners.{i}.{name}"] = array
+        return {"config": self.config(), "arrays": arrays, "python": python}
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to one file, atomically; `boostline.load` reads it. See the file format in the docs."""
+        from boostline.saving import save
+
+        save(self, path)
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], python_learners: Sequence[Any] = ()) -> Booster:
+        """Make the model that `config` describes, with learners as new.
+
+        Learners written in Python cannot be made from a description: they are taken from ``python_learners`` in order.
+        """
+        algorithm = config.get("algorithm")
+        if algorithm not in _BOOSTERS:
+            raise ValueError(f"unknown algorithm {algorithm!r}; known are {', '.join(_BOOSTERS)}")
+        source = config["resolved"] if config["resolved"] is not None else config["learners"]
+        given = iter(python_learners)
+        learners = [
+            _next_python(given, c) if c.get("kind") == FromPython.kind else from_config(c)
+            for c in source
+        ]
+        model = _BOOSTERS[algorithm](
+            config["n_labels"],
+            labels=config["labels"],
+            learners=learners,
+            seed=config["seed"],
+            **config["settings"],
+        )
+        if config["resolved"] is not None:
+            model._resolved = model._learners
+            n_features = _inputs.whole_number(config["n_features"], "n_features", 1, 2**31 - 1)
+            built = [d.build(model._n_labels, n_features) for d in model._learners]
+            model._native = model._make_native(built, n_features)
+            model._n_features = n_features
+            if all(c.get("kind") != FromPython.kind for c in config["learners"]):
+                model._learners = [from_config(c) for c in config["learners"]]
+        return model
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.state()
+        chosen = self._resolved if self._resolved is not None else self._learners
+        state["learners"] = [d.learner for d in chosen if isinstance(d, FromPython)]
+        state["n_threads"] = self._n_threads
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        model = self.from_config(state["config"], state["learners"])
+        model._set_arrays(state["arrays"])
+        self.__dict__.update(model.__dict__)
+        self.n_threads = state["n_threads"]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        twin = object.__new__(type(self))
+        twin.__setstate__(copy.deepcopy(self.__getstate__(), memo))
+        return twin
+
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)
+
+    def _set_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
+        if self._native is None:
+            return
+        own = {k: v for k, v in arrays.items() if not k.startswith("learners.")}
+        self._native.set_state(own)
+        of_learner: dict[int, dict[str, NDArray[Any]]] = {}
+        for key, array in arrays.items():
+            if key.startswith("learners."):
+                _, index, name = key.split(".", 2)
+                of_learner.setdefault(int(index), {})[name] = array
+        for i, learner in enumerate(self._resolved or []):
+            if not isinstance(learner, FromPython):
+                self._native.set_learner_state(i, of_learner.get(i, {}))
+
+    # Helpers.
+
+    def _make_reader(self) -> None:
+        names = None if self._labels is None else {name: i for i, name in enumerate(self._labels)}
+        self._reader = _inputs.LabelReader(self._n_labels, names)
+
+    def _built(self, n_features: int) -> _core.Model:
+        """Make the compiled model for so many features; the caller decides whether to keep it."""
+        key = np.array([self._seed, _SETTINGS_STREAM], dtype=np.uint64)
+        rng = np.random.Generator(np.random.Philox(key=key))
+        self._resolved = [d for one in self._learners for d in one.resolve(n_features, rng)]
+        learners = [d.build(self._n_labels, n_features) for d in self._resolved]
+        native = self._make_native(learners, n_features)
+        native.set_threads(self._n_threads)
+        return native
+
+    def _ready(self, n_features: int) -> _core.Model:
+        """The compiled model; before the first example one that is thrown away, so that nothing changes."""
+        if self._native is not None:
+            return self._native
+        before = self._resolved
+        native = self._built(n_features)
+        self._resolved = before
+        return native
+
+    def _own(self, name: str) -> NDArray[Any]:
+        native = self._native
+        if native is None:
+            # Before the first example these arrays depend on the number of votes alone: stand-ins serve.
+            n = sum(d.n_votes for d in self._learners)
+            stand_ins = [HoeffdingTree(features=(0,)).build(self._n_labels, 1) for _ in range(n)]
+            native = self._make_native(stand_ins, 1)
+        return native.state()[name]
+
+
+class _Undo:
+    """Takes back what a failed call has done, where learners written in Python can make a call fail."""
+
+    def __init__(self, native: _core.Model, n_rows: int) -> None:
+        self._native = native
+        self._adapters = native.python_adapters()
+        self._snapshots = [adapter.snapshot() for adapter in self._adapters]
+        # In a single row Python learners come first: nothing compiled has changed when one of them fails.
+        self._core = native.clone(share_serial=True) if self._adapters and n_rows > 1 else None
+
+    def run(self) -> None:
+        for adapter, snapshot in zip(self._adapters, self._snapshots, strict=True):
+            adapter.restore(snapshot)
+        if self._core is not None:
+            self._native.restore(self._core)
+
+
+def _checked_names(labels: Sequence[Any]) -> list[Any]:
+    if isinstance(labels, str | bytes):
+        raise TypeError(f"labels is the string {labels!r}, but a list of names is needed")
+    names = [name.item() if isinstance(name, np.generic) else name for name in labels]
+    seen: set[Any] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"labels has {name!r} twice")
+        seen.add(name)
+    return names
+
+
+def _named(order: NDArray[np.intp], labels: list[Any]) -> list[Any]:
+    if order.ndim == 1:
+        return [labels[i] for i in order]
+    return [[labels[i] for i in row] for row in order]
+
+
+def _merged(a: _inputs.LabelLists, b: _inputs.LabelLists) -> _inputs.LabelLists:
+    if not len(a.values):
+        return b
+    return _inputs.LabelLists.of(
+        [
+            np.union1d(a.values[a.start[i] : a.start[i + 1]], b.values[b.start[i] : b.start[i + 1]])
+            for i in range(len(a.start) - 1)
+        ]
+    )
+
+
+def _refuse_overlap(relevant: _inputs.LabelLists, unknown: _inputs.LabelLists, k: int) -> None:
+    for i in range(len(relevant.start) - 1):
+        both = np.intersect1d(
+            relevant.values[relevant.start[i] : relevant.start[i + 1]],
+            unknown.values[unknown.start[i] : unknown.start[i + 1]],
+        )
+        if len(both):
+            raise ValueError(f"label {both[0]} is both in relevant and in unknown (row {i})")
+
+
+def _next_python(given: Any, config: dict[str, Any]) -> FromPython:
+    try:
+        return FromPython(next(given))
+    except StopIteration:
+        raise ValueError(
+            f"the model has a learner written in Python ({config.get('class')}); give such objects, in their "
+            "order, as learners="
+        ) from None

@@ -1,0 +1,108 @@
+"""Ada.OLMR, the adaptive algorithm (Section 3.2, Algorithm 3 of the paper)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostline import _core, _inputs
+from boostline.boosters._booster import Booster
+
+FloatArray = NDArray[np.float64]
+
+_EXPERTS = ("draw", "weighted", "best", "last")
+
+
+class AdaOLMR(Booster):
+    """Adaptive online boosting for multi-label ranking: needs no edge, takes learners of any quality.
+
+    Each learner's weight follows online gradient descent on the pairwise logistic loss; Hedge decides how many of the
+    learners to listen to. A learner that is always wrong gets a negative weight.
+
+    Parameters
+    ----------
+    n_labels, labels
+        The number of labels, or their names.
+    learners
+        Weak learners; see `boostline.learners`.
+    expert
+        Whose scores are given: ``"draw"``, one expert drawn by its Hedge weight (the paper's, and the only one with a
+        bound); ``"weighted"``, the Hedge-weighted mean of all; ``"best"``, the one with the smallest loss so far;
+        ``"last"``, all learners. The draw depends on the seed and the clock alone, so scoring is pure.
+    weight_limit
+        Learners' weights stay in [-weight_limit, weight_limit]; 2 in the paper.
+    seed
+        Seed of every random choice; None draws one.
+    n_threads
+        Threads that share the learners' work; changes no result.
+
+    Examples
+    --------
+    >>> import numpy as np, boostline as bl
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 4))
+    >>> model = bl.AdaOLMR(n_labels=4, learners=bl.learners.paper_trees(20), seed=1)
+    >>> _ = model.learn(X, X > 0.5)
+    >>> model.rank([2.0, -1.0, -1.0, -1.0], top=1)
+    array([0])
+    """
+
+    algorithm: ClassVar[str] = "ada_olmr"
+
+    def __init__(
+        self,
+        n_labels: int | None = None,
+        *,
+        labels: Sequence[Any] | None = None,
+        learners: Any = "auto",
+        expert: str = "draw",
+        weight_limit: float = 2.0,
+        seed: int | None = 0,
+        n_threads: int = 1,
+    ) -> None:
+        if expert not in _EXPERTS:
+            raise ValueError(f"expert is {expert!r}, but must be one of {', '.join(_EXPERTS)}")
+        self._expert = expert
+        self._weight_limit = _inputs.real_number(
+            weight_limit, "weight_limit", 0.0, 1e3, open_low=True
+        )
+        super().__init__(n_labels, labels=labels, learners=learners, seed=seed, n_threads=n_threads)
+
+    @property
+    def expert(self) -> str:
+        """Whose scores are given."""
+        return self._expert
+
+    @property
+    def expert_log_weights(self) -> FloatArray:
+        """Logarithms of the Hedge weights v^i; 0 for the best expert."""
+        log_weights = self._own("expert_log_weights")
+        return np.asarray(log_weights - log_weights.max())
+
+    @property
+    def expert_weights(self) -> FloatArray:
+        p = np.exp(self.expert_log_weights)
+        return np.asarray(p / p.sum())
+
+    @property
+    def followed(self) -> int:
+        """The expert i_t that is followed at the present clock, counted from 1; N with ``expert="weighted"``."""
+        if self._native is None or self._expert == "weighted":
+            return self.n_learners
+        return self._native.followed(self.clock + 1)
+
+    def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
+        return _core.Model.ada_olmr(
+            self._n_labels,
+            n_features,
+            learners,
+            self._seed,
+            getattr(_core.Expert, self._expert),
+            self._weight_limit,
+        )
+
+    def _settings(self) -> dict[str, Any]:
+        return {"expert": self._expert, "weight_limit": self._weight_limit}

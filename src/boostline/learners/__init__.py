@@ -1,0 +1,65 @@
+"""Weak learners: what a booster combines.
+
+A booster's ``learners`` argument takes one of these or a list that mixes them:
+
+==================================  ==================================================================
+`paper_trees`                       the paper's 100 random Hoeffding trees
+`HoeffdingTree`                     one such tree, with your settings
+any Python object                   with ``predict(x)`` and ``learn(x, relevant, costs, weight)``
+`SingleLabel`, `LabelSet`,          wrap a Python learner whose ``predict`` gives a label, a set of
+`Binary`, `Scores`                  labels, a yes or no, or a score per label
+``"auto"``                          the default
+==================================  ==================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from boostline.learners._base import Description, from_config
+from boostline.learners.encodings import (
+    Binary,
+    LabelSet,
+    Scores,
+    SingleLabel,
+    encode_binary,
+    encode_label,
+    encode_scores,
+    encode_set,
+)
+from boostline.learners.python import FromPython, PythonLearner
+from boostline.learners.trees import HoeffdingTree, PaperTrees, paper_trees
+
+__all__ = [
+    "Binary",
+    "Description",
+    "HoeffdingTree",
+    "LabelSet",
+    "PaperTrees",
+    "PythonLearner",
+    "Scores",
+    "SingleLabel",
+    "encode_binary",
+    "encode_label",
+    "encode_scores",
+    "encode_set",
+    "from_config",
+    "paper_trees",
+]
+
+
+def describe(learners: Any) -> list[Description]:
+    """Bring a ``learners`` argument into one form: a list of descriptions."""
+    if isinstance(learners, str):
+        if learners != "auto":
+            raise ValueError(f"learners is {learners!r}, but 'auto' is the only name")
+        return [paper_trees(100)]
+    if isinstance(learners, Description):
+        return [learners]
+    if isinstance(learners, Iterable) and not isinstance(learners, PythonLearner):
+        found = [d if isinstance(d, Description) else FromPython(d) for d in learners]
+        if not found:
+            raise ValueError("learners is empty, but at least one is needed")
+        return found
+    return [FromPython(learners)]

@@ -1,0 +1,75 @@
+"""Descriptions of weak learners: small frozen objects that say what to build.
+
+A booster's ``learners`` are descriptions. Once the number of features is known, `resolve` settles every
+random choice and gives concrete descriptions, and `build` makes the compiled learner. A saved model holds the
+concrete ones, so that it never depends on how random numbers are drawn when it is loaded.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from boostline import _core
+
+_KINDS: dict[str, type[Description]] = {}
+
+
+class Description:
+    """Base of all descriptions of learners; subclasses are frozen dataclasses with a ``kind``."""
+
+    kind: ClassVar[str]
+    #: Whether its votes are single labels, which potentials built upon the rank loss need.
+    votes_single_label: bool = False
+
+    @property
+    def n_votes(self) -> int:
+        """How many votes it adds to a booster."""
+        return 1
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "kind" in cls.__dict__:
+            _KINDS[cls.kind] = cls
+
+    def resolve(self, n_features: int, rng: np.random.Generator) -> list[Description]:
+        """Settle what is random or depends on the number of features."""
+        return [self]
+
+    def build(self, n_labels: int, n_features: int) -> _core.Learner:
+        """Make the learner. Only for concrete descriptions."""
+        raise TypeError(f"{type(self).__name__} has to be resolved before it can be built")
+
+    def config(self) -> dict[str, Any]:
+        """Return the description as JSON-able values; `from_config` is the way back."""
+        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+        return {
+            "kind": self.kind,
+            **{k: list(v) if isinstance(v, tuple) else v for k, v in values.items()},
+        }
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Self:
+        known = {f.name for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
+        if unknown := sorted(set(values) - known):
+            raise ValueError(f"a {cls.kind} learner has no setting {unknown[0]!r}")
+        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+
+
+def from_config(config: Mapping[str, Any]) -> Description:
+    """Build a description from what `Description.config` gave.
+
+    Examples
+    --------
+    >>> from boostline.learners import HoeffdingTree
+    >>> from_config(HoeffdingTree(grace_period=7.0).config()).grace_period
+    7.0
+    """
+    values = dict(config)
+    kind = values.pop("kind", None)
+    if kind not in _KINDS:
+        raise ValueError(f"unknown kind of learner {kind!r}; known are {', '.join(sorted(_KINDS))}")
+    return _KINDS[kind].from_values(values)

@@ -1,0 +1,154 @@
+"""Predictions of every format as distributions over the labels (Section 2.1 of the paper).
+
+The functions encode one prediction. The classes wrap a learner whose ``predict`` gives that format, so that
+learners of different formats sit in one booster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+def encode_label(label: int, n_labels: int) -> FloatArray:
+    """A single label: all of the mass on it.
+
+    Examples
+    --------
+    >>> encode_label(1, 3)
+    array([0., 1., 0.])
+    """
+    votes = np.zeros(n_labels)
+    votes[_checked(label, n_labels)] = 1.0
+    return votes
+
+
+def encode_set(labels: Iterable[int], n_labels: int) -> FloatArray:
+    """A set of labels: the same mass on each. The empty set says nothing, so it is uniform.
+
+    Examples
+    --------
+    >>> encode_set({0, 2}, 3)
+    array([0.5, 0. , 0.5])
+    """
+    chosen = sorted({_checked(label, n_labels) for label in labels})
+    if not chosen:
+        return np.full(n_labels, 1.0 / n_labels)
+    votes = np.zeros(n_labels)
+    votes[chosen] = 1.0 / len(chosen)
+    return votes
+
+
+def encode_binary(answer: float, group: int | Iterable[int], n_labels: int) -> FloatArray:
+    """An answer to "is it this label (or one of this group)?": yes spreads over the group, no over the others.
+
+    ``answer`` may be a bool or the probability of yes.
+
+    Examples
+    --------
+    >>> encode_binary(False, 0, 3)
+    array([0. , 0.5, 0.5])
+    >>> encode_binary(0.75, {0, 1}, 4)
+    array([0.375, 0.375, 0.125, 0.125])
+    """
+    members = {group} if isinstance(group, int | np.integer) else set(group)
+    inside = encode_set(members, n_labels)
+    outside = encode_set(set(range(n_labels)) - {int(m) for m in members}, n_labels)
+    yes = float(answer)
+    if not 0.0 <= yes <= 1.0:
+        raise ValueError(f"the answer is {answer!r}, but a bool or a probability is needed")
+    return yes * inside + (1.0 - yes) * outside
+
+
+def encode_scores(scores: ArrayLike, n_labels: int) -> FloatArray:
+    """A score vector: negative scores count as 0, the rest in proportion; all zero is uniform.
+
+    Examples
+    --------
+    >>> encode_scores([3.0, -1.0, 1.0], 3)
+    array([0.75, 0.  , 0.25])
+    """
+    array = np.asarray(scores, dtype=np.float64)
+    if array.shape != (n_labels,):
+        raise ValueError(f"the scores have shape {array.shape}, but ({n_labels},) is needed")
+    if not np.isfinite(array).all():
+        raise ValueError("the scores have a value that is not finite")
+    positive = np.maximum(array, 0.0)
+    largest = positive.max()
+    if largest == 0.0:
+        return np.full(n_labels, 1.0 / n_labels)
+    positive = positive / largest  # so that the sum cannot overflow
+    return np.asarray(positive / positive.sum())
+
+
+def _checked(label: Any, n_labels: int) -> int:
+    if isinstance(label, bool | np.bool_) or not isinstance(label, int | np.integer):
+        raise TypeError(f"the label is {label!r}, but a whole number below {n_labels} is needed")
+    if not 0 <= int(label) < n_labels:
+        raise ValueError(f"the label is {int(label)}, but n_labels is {n_labels}")
+    return int(label)
+
+
+class _Encoded:
+    """A learner of another format, made one that votes; learning and saving go through unchanged."""
+
+    votes_single_label = False
+
+    def __init__(self, learner: Any) -> None:
+        self.learner = learner
+
+    def learn(self, x: Any, relevant: Any, costs: Any, weight: float) -> None:
+        self.learner.learn(x, relevant, costs, weight)
+
+    def _encode(self, prediction: Any, n_labels: int) -> FloatArray:
+        raise NotImplementedError
+
+    def predict(self, x: Any, n_labels: int) -> FloatArray:
+        return self._encode(self.learner.predict(x), n_labels)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("get_state", "set_state", "grow_labels") and "learner" in self.__dict__:
+            return getattr(self.learner, name)
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.learner!r})"
+
+
+class SingleLabel(_Encoded):
+    """A learner whose ``predict`` gives one label."""
+
+    votes_single_label = True
+
+    def _encode(self, prediction: Any, n_labels: int) -> FloatArray:
+        return encode_label(prediction, n_labels)
+
+
+class LabelSet(_Encoded):
+    """A learner whose ``predict`` gives a set of labels."""
+
+    def _encode(self, prediction: Any, n_labels: int) -> FloatArray:
+        return encode_set(prediction, n_labels)
+
+
+class Binary(_Encoded):
+    """A learner whose ``predict`` says whether one label, or one of a group, is relevant."""
+
+    def __init__(self, learner: Any, group: int | Iterable[int]) -> None:
+        super().__init__(learner)
+        self.group = group if isinstance(group, int | np.integer) else tuple(group)
+
+    def _encode(self, prediction: Any, n_labels: int) -> FloatArray:
+        return encode_binary(prediction, self.group, n_labels)
+
+
+class Scores(_Encoded):
+    """A learner whose ``predict`` gives a score for every label."""
+
+    def _encode(self, prediction: Any, n_labels: int) -> FloatArray:
+        return encode_scores(prediction, n_labels)
