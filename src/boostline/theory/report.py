@@ -1,4 +1,4 @@
-"""All experiments, their pictures and one self-contained HTML page: what `boostline theory` runs."""
+"""All experiments, their pictures and one self-contained HTML page: `boostline theory`."""
 
 from __future__ import annotations
 
