@@ -145,8 +145,10 @@ class Problem:
             return np.where((place >= start)[:, None], after, before)
         turned = np.clip((place - start) / max(end - start, 1.0), 0.0, 1.0)
         angle = (turned * (math.pi / 2))[:, None]
-        # W and W' are not at right angles: the divisor brings every direction back to length 1.
-        lengths = np.sqrt(1.0 + np.sin(2 * angle) * (first * second).sum(axis=1))
+        # W and W' are not at right angles: the divisor brings every direction back to length 1 (and
+        # stays above 0 half way between opposite directions, which are common when d is 1).
+        squares = 1.0 + np.sin(2 * angle) * (first * second).sum(axis=1)
+        lengths = np.sqrt(np.maximum(squares, 1e-12))
         return (np.cos(angle) * before + np.sin(angle) * after) / lengths  # type: ignore[no-any-return]
 
     def _probabilities(self, scores: Floats) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -13,11 +14,12 @@ from numpy.typing import NDArray
 from .build import compact_indicator
 from .dataset import Block
 from .errors import DataError, need
+from .source import MAX_LINE_BYTES, LineReader
 
 __all__ = ["CsvReader", "ParquetReader"]
 
-#: CSV text that pyarrow parses at a time, and the longest row it takes.
-CSV_BLOCK_BYTES = 4 * 2**20
+#: CSV values that are missing values.
+NULL_TEXT = ["", "?", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None"]
 #: Buffer per column with which Parquet pages are read, instead of whole row groups.
 PARQUET_BUFFER_BYTES = 2**16
 
@@ -64,8 +66,8 @@ class _Table:
             values = self.categories.get(column)
             self.features += [column] if values is None else [f"{column}={v}" for v in values]
 
-    def block(self, batch: Any, first_row: int) -> Block:
-        """Encode a pyarrow table whose first row is number `first_row` of the file."""
+    def block(self, batch: Any, numbers: Sequence[int]) -> Block:
+        """Encode a pyarrow table whose rows stand in the lines `numbers` of the file."""
         X = np.empty((batch.num_rows, len(self.features)))
         position = 0
         for column in self.inputs:
@@ -76,7 +78,7 @@ class _Table:
                 position += 1
             else:
                 X[:, position : position + len(known)] = self._one_hot(
-                    values, column, known, first_row
+                    values, column, known, numbers
                 )
                 position += len(known)
         infinite = np.argwhere(np.isinf(X))
@@ -85,11 +87,11 @@ class _Table:
             raise DataError(
                 f"the column {self.features[feature]!r} has an infinite value",
                 path=self.name,
-                line=first_row + int(row),
+                line=numbers[int(row)],
             )
         Y = np.empty((batch.num_rows, len(self.labels)), dtype=np.bool_)
         for index, column in enumerate(self.labels):
-            Y[:, index] = self._bits(batch.column(column), column, first_row)
+            Y[:, index] = self._bits(batch.column(column), column, numbers)
         return Block(X, compact_indicator(Y))
 
     def _numbers(self, values: Any, column: str) -> NDArray[np.float64]:
@@ -105,7 +107,7 @@ class _Table:
         return values.cast(pa.float64()).to_numpy()  # type: ignore[no-any-return]
 
     def _one_hot(
-        self, values: Any, column: str, known: list[str], first_row: int
+        self, values: Any, column: str, known: list[str], numbers: Sequence[int]
     ) -> NDArray[np.float64]:
         place = {value: column for column, value in enumerate(known)}
         codes, found = _encode(values)
@@ -116,7 +118,7 @@ class _Table:
                     f"the column {column!r} has {str(found[code])!r}, which is not among its "
                     "categories",
                     path=self.name,
-                    line=first_row + int(np.argmax(codes == code)),
+                    line=numbers[int(np.argmax(codes == code))],
                 )
         encoded = np.zeros((len(codes), len(known)))
         present = np.flatnonzero(codes >= 0)
@@ -124,7 +126,7 @@ class _Table:
         encoded[codes < 0] = np.nan
         return encoded
 
-    def _bits(self, values: Any, column: str, first_row: int) -> NDArray[np.bool_]:
+    def _bits(self, values: Any, column: str, numbers: Sequence[int]) -> NDArray[np.bool_]:
         codes, found = _encode(values)
         bits = [LABEL_TEXT.get(str(value).strip().lower()) for value in found]
         for code in [code for code, bit in enumerate(bits) if bit is None] + [-1]:
@@ -133,7 +135,7 @@ class _Table:
                 raise DataError(
                     f"the label {column!r} has {given}; a label is 0 or 1",
                     path=self.name,
-                    line=first_row + int(np.argmax(codes == code)),
+                    line=numbers[int(np.argmax(codes == code))],
                 )
         return np.array(bits, dtype=np.bool_)[codes]
 
@@ -146,9 +148,10 @@ def _encode(values: Any) -> tuple[NDArray[np.int64], list[Any]]:
 
 
 class CsvReader(_Table):
-    """A CSV file with a header line; what is empty or ``?`` is missing.
+    """A CSV file with a header line; what is empty or ``?`` is missing, blank lines are skipped.
 
-    Rows are counted with the header as 1 and without blank lines.
+    Rows are cut out here, line by line, and parsed by pyarrow a block at a time. pyarrow's own
+    streaming reads ahead, so that rows from a pipe would wait for those that follow them.
     """
 
     def __init__(
@@ -161,77 +164,90 @@ class CsvReader(_Table):
         delimiter: str = ",",
         encoding: str = "utf-8",
     ) -> None:
-        header = file.readline(CSV_BLOCK_BYTES)
+        self._lines = LineReader(file, name)
+        self._rest = iter(self._lines)
         try:
-            text = header.decode(encoding).removeprefix("\ufeff")
+            header = next(self._rest, b"").decode(encoding).removeprefix("\ufeff")
         except UnicodeDecodeError as error:
-            raise DataError(
-                f"is not {encoding}; pass encoding='latin-1' if it is that", path=name, line=1
+            raise self._lines.error(
+                f"is not {encoding}; pass encoding='latin-1' if it is that"
             ) from error
-        columns = next(csv.reader([text], delimiter=delimiter), [])
-        if not any(columns):
+        self._columns = next(csv.reader([header], delimiter=delimiter), [])
+        if not any(self._columns):
             raise DataError("is empty, or has no header line", path=name, line=1)
-        super().__init__(name, columns, labels, drop, categories or {})
-        self._file = file
-        self._columns = columns
+        super().__init__(name, self._columns, labels, drop, categories or {})
         self._delimiter = delimiter
         self._encoding = encoding
 
     def blocks(self, size: int) -> Iterator[Block]:
         """Yield blocks of `size` rows, the last one shorter."""
+        rows = self._rows()
+        while batch := list(islice(rows, size)):
+            numbers = [number for number, _ in batch]
+            yield self.block(self._parse(b"".join(text for _, text in batch), numbers), numbers)
+
+    def _rows(self) -> Iterator[tuple[int, bytes]]:
+        """Yield rows with the line where each begins: quoted values may hold line ends."""
+        for line in self._rest:
+            start = self._lines.number
+            if line.count(b'"') % 2 == 0:
+                if line.strip():
+                    yield start, line if line.endswith(b"\n") else line + b"\n"
+                continue
+            pieces, size = [line], len(line)
+            for piece in self._rest:
+                pieces.append(piece)
+                size += len(piece)
+                if piece.count(b'"') % 2 == 1:
+                    break
+                if size > MAX_LINE_BYTES:
+                    raise self._lines.error("the row has a quote that is never closed", start)
+            else:
+                raise self._lines.error("the row has a quote that is never closed", start)
+            yield start, b"".join(pieces) if piece.endswith(b"\n") else b"".join([*pieces, b"\n"])
+
+    def _parse(self, text: bytes, numbers: Sequence[int]) -> Any:
         pa, arrow_csv = need("pyarrow", "reading csv"), need("pyarrow.csv", "reading csv")
         types = {column: pa.string() for column in (*self.labels, *self.categories)}
         types |= {column: pa.float64() for column in self.inputs if column not in self.categories}
         try:
-            batches = arrow_csv.open_csv(
-                pa.PythonFile(_Unclosed(self._file), mode="r"),
+            return arrow_csv.read_csv(
+                pa.BufferReader(text),
                 read_options=arrow_csv.ReadOptions(
                     use_threads=False,
-                    block_size=CSV_BLOCK_BYTES,
+                    block_size=len(text) + 1,
                     column_names=self._columns,
                     encoding=self._encoding,
                 ),
-                parse_options=arrow_csv.ParseOptions(delimiter=self._delimiter),
+                parse_options=arrow_csv.ParseOptions(
+                    delimiter=self._delimiter, newlines_in_values=True
+                ),
                 convert_options=arrow_csv.ConvertOptions(
                     column_types=types,
                     include_columns=[*self.inputs, *self.labels],
-                    null_values=[
-                        "",
-                        "?",
-                        "NA",
-                        "N/A",
-                        "#N/A",
-                        "NaN",
-                        "nan",
-                        "null",
-                        "NULL",
-                        "None",
-                    ],
+                    null_values=NULL_TEXT,
                     strings_can_be_null=True,
                 ),
             )
-            yield from _in_blocks(self, batches, size, first_row=2)
         except pa.ArrowInvalid as error:
-            if "Empty CSV file" not in str(error):
-                raise self._explain(str(error)) from error
+            raise self._explain(str(error), numbers) from error
 
-    def _explain(self, message: str) -> DataError:
-        """Say pyarrow's complaint with the column's name and the file's row."""
+    def _explain(self, message: str, numbers: Sequence[int]) -> DataError:
+        """Say pyarrow's complaint with the column's name and the file's line."""
         match = _ROW.match(message)
         if match is None:
-            return DataError(message, path=self.name)
+            return DataError(message, path=self.name, line=numbers[0])
         column, row, reason = match.groups()
         if column is not None:
             title = self._columns[int(column)]
             value = _VALUE.search(reason)
             reason = (
-                f"the column {title!r} has {value[1]!r}, which is no number" if value else reason
+                f"the column {title!r} has {value[1]!r}, which is no number; pass "
+                f"categories={{{title!r}: [...]}} with its values, or drop=[{title!r}]"
+                if value
+                else f"the column {title!r}: {reason}"
             )
-            if value:
-                reason += (
-                    f"; pass categories={{{title!r}: [...]}} with its values, or drop=[{title!r}]"
-                )
-        return DataError(reason, path=self.name, line=int(row) + 1)
+        return DataError(reason, path=self.name, line=numbers[int(row) - 1])
 
 
 class ParquetReader(_Table):
@@ -250,7 +266,10 @@ class ParquetReader(_Table):
             raise DataError("cannot be read as a stream: parquet needs a file", path=name)
         try:
             self._parquet = parquet.ParquetFile(
-                file, buffer_size=PARQUET_BUFFER_BYTES, pre_buffer=False
+                file,
+                buffer_size=PARQUET_BUFFER_BYTES,
+                pre_buffer=False,
+                page_checksum_verification=True,
             )
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"is no Parquet file, or is cut off: {error}", path=name) from error
@@ -259,50 +278,16 @@ class ParquetReader(_Table):
     def blocks(self, size: int) -> Iterator[Block]:
         """Yield blocks of `size` rows, the last one shorter."""
         pa = need("pyarrow", "reading parquet")
+        first = 1
         try:
-            batches = self._parquet.iter_batches(
+            for batch in self._parquet.iter_batches(
                 batch_size=size, columns=[*self.inputs, *self.labels], use_threads=False
-            )
-            yield from _in_blocks(self, batches, size, first_row=1)
+            ):
+                numbers = range(first, first + batch.num_rows)
+                yield self.block(pa.Table.from_batches([batch]), numbers)
+                first = numbers.stop
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"is damaged: {error}", path=self.name) from error
-
-
-class _Unclosed:
-    """A file that pyarrow may read but not close: it may be standard input."""
-
-    closed = False
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-
-    def read(self, count: int = -1) -> bytes:
-        return self._file.read(count)
-
-    def close(self) -> None:
-        """Leave the file open."""
-
-
-def _in_blocks(table: _Table, batches: Any, size: int, first_row: int) -> Iterator[Block]:
-    """Cut and join pyarrow's batches into blocks of exactly `size` rows."""
-    pa = need("pyarrow", "reading tables")
-    pending: list[Any] = []
-    waiting = 0
-    for batch in batches:
-        pending.append(batch)
-        waiting += batch.num_rows
-        if waiting < size:
-            continue
-        rows = pa.Table.from_batches(pending)
-        start = 0
-        while waiting - start >= size:
-            yield table.block(rows.slice(start, size), first_row)
-            first_row += size
-            start += size
-        pending = rows.slice(start).to_batches()
-        waiting -= start
-    if waiting:
-        yield table.block(pa.Table.from_batches(pending), first_row)
 
 
 def _label_columns(labels: Any, name: str) -> list[str]:

@@ -1,0 +1,208 @@
+"""CSV and Parquet with named label columns."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boostline import data
+from boostline.data import DataError
+
+TEXT = "id,width,colour,warm,cold\n7,0.5,red,1,0\n8,?,blue,true,FALSE\n9,-2,,0,1.0\n"
+
+
+def read(text: str | bytes, **options: object) -> data.Dataset:
+    content = text.encode() if isinstance(text, str) else text
+    file = io.BytesIO(content)
+    file.name = "t.csv"  # type: ignore[attr-defined]
+    options = {"labels": ["cold", "warm"]} | options
+    return data.load(file, **options)  # type: ignore[arg-type]
+
+
+def test_columns_become_features_categories_and_labels() -> None:
+    loaded = read(TEXT, drop=["id"], categories={"colour": ["red", "blue"]})
+    assert loaded.features == ["width", "colour=red", "colour=blue"]
+    assert loaded.labels == ["warm", "cold"]  # the order of the file's columns
+    nan = np.nan
+    np.testing.assert_array_equal(loaded.X, [[0.5, 1, 0], [nan, 0, 1], [-2, nan, nan]])
+    assert loaded.Y.tolist() == [[True, False], [True, False], [False, True]]
+
+
+def test_delimiters_gzip_bom_and_quotes(tmp_path: Path) -> None:
+    text = '\ufeff"the, width"\ty\n1\t1\n'
+    (tmp_path / "t.tsv.gz").write_bytes(gzip.compress(text.encode()))
+    loaded = data.load(tmp_path / "t.tsv.gz", labels=["y"])
+    assert loaded.features == ["the, width"] and loaded.X.tolist() == [[1]]
+    assert loaded.name == "t"
+    assert read("a;y\n1;0\n", labels=["y"], delimiter=";").X.tolist() == [[1]]
+
+
+def test_train_and_test_file(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n1,0\n2,1\n")
+    (tmp_path / "b.csv").write_text("x,y\n3,1\n")
+    loaded = data.load(tmp_path / "a.csv", test=tmp_path / "b.csv", labels=["y"])
+    assert (loaded.n_train, loaded.n_test) == (2, 1) and loaded.X.tolist() == [[1], [2], [3]]
+    one = data.load(tmp_path / "a.csv", labels=["y"], n_train=1)
+    assert (one.n_train, one.n_test) == (1, 1)
+
+
+def test_numbers_that_turn_up_late_are_taken() -> None:
+    """Types do not follow from the first rows: a later row may have a fraction."""
+    text = "x,y\n" + "1,0\n" * 600_000 + "1.5,1\n"
+    assert read(text, labels=["y"]).X[-1, 0] == 1.5
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("x,y\n1,0\n2\n", {}, r":3: Expected 2 columns, got 1"),
+        ("x,y\n1,0\n2,0,1\n", {}, r":3: Expected 2 columns, got 3"),
+        (
+            "x,y\n1,0\na,0\n",
+            {},
+            r":3: the column 'x' has 'a', which is no number; pass categories=",
+        ),
+        ("x,y\n1,0\n1e999,0\n", {}, r":3: the column 'x' has an infinite value"),
+        ("x,y\n1,0\n1,2\n", {}, r":3: the label 'y' has '2'; a label is 0 or 1"),
+        ("x,y\n1,0\n1,\n", {}, r":3: the label 'y' has a missing value; a label is 0 or 1"),
+        (
+            "x,y\n1,0\nz,0\n",
+            {"categories": {"x": ["1"]}},
+            r":3: the column 'x' has 'z', which is not",
+        ),
+        (
+            "x,y\n1,0\n",
+            {"labels": ["z"]},
+            r"has no column 'z', which is named as a label; it has x, y",
+        ),
+        ("x,y\n1,0\n", {"drop": ["z"]}, r"has no column 'z', which is named as a drop"),
+        ("x,x,y\n1,1,0\n", {}, r":1: has the column 'x' twice"),
+        ("", {}, r":1: is empty, or has no header line"),
+        ("x,y\n1,0\n", {"labels": None}, r"does not say which columns are labels: pass labels="),
+        (b"x,y\n1,\xff\n", {}, r":2: the column 'y': .*invalid UTF8"),
+        (b"\xff,y\n1,0\n", {}, r":1: is not utf-8"),
+        (
+            'x,y\n\n1,0\n"1\n",0\n\nu,1\n',
+            {"categories": {"x": ["1"]}},
+            r":4: the column 'x' has '1\\n'",
+        ),
+        ('x,y\n\n"1",0\n\n2,u\n', {}, r":5: the label 'y' has 'u'"),
+        ('x,y\n1,0\n"2,0\n3,0\n', {}, r":3: the row has a quote that is never closed"),
+    ],
+)
+def test_damage_is_named_with_file_and_row(
+    text: str | bytes, options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(DataError, match=r"^t\.csv.*" + message):
+        read(text, **({"labels": ["y"]} | options))
+
+
+def test_the_row_is_right_far_into_the_file() -> None:
+    text = "x,y\n" + "1,0\n" * 200_000 + "1,7\n"
+    with pytest.raises(DataError, match=r"^t\.csv:200002: the label 'y' has '7'"):
+        read(text, labels=["y"])
+    with pytest.raises(DataError, match=r"^t\.csv:200002: the column 'x' has 'u'"):
+        read(text.replace("1,7", "u,1"), labels=["y"])
+
+
+def test_bad_arguments_are_named() -> None:
+    for labels, message in (
+        ("y", "labels is 'y', but a table needs a list"),
+        (2, "labels is 2, but a table needs a list"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            read("x,y\n", labels=labels)
+    with pytest.raises(ValueError, match="labels names 'y' twice"):
+        read("x,y\n", labels=["y", "y"])
+    with pytest.raises(ValueError, match="labels is empty"):
+        read("x,y\n", labels=[])
+    with pytest.raises(ValueError, match="the label 'y' is also named in drop"):
+        read("x,y\n", labels=["y"], drop=["y"])
+    with pytest.raises(ValueError, match="zero_based has no meaning for the format csv"):
+        read("x,y\n", zero_based=True)
+
+
+def test_only_a_header_is_an_empty_set() -> None:
+    loaded = read("x,y\n", labels=["y"])
+    assert len(loaded) == 0 and loaded.features == ["x"]
+
+
+def test_parquet_types(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "small": np.array([1, 2, 3], dtype=np.int8),
+            "real": np.array([0.5, np.nan, 2.5], dtype=np.float32),
+            "flag": [True, False, True],
+            "colour": pd.Categorical(["b", None, "a"]),
+            "y": [True, False, True],
+            "z": [0, 1, 1],
+            "w": [0.0, 1.0, 0.0],
+        }
+    )
+    path = tmp_path / "t.parquet"
+    frame.to_parquet(path)
+    loaded = data.load(path, labels=["y", "z", "w"], categories={"colour": ["a", "b"]})
+    nan = np.nan
+    np.testing.assert_array_equal(
+        loaded.X, [[1, 0.5, 1, 0, 1], [2, nan, 0, nan, nan], [3, 2.5, 1, 1, 0]]
+    )
+    assert loaded.Y.astype(int).tolist() == [[1, 0, 0], [0, 1, 1], [1, 1, 0]]
+    with pytest.raises(DataError, match=r"'colour' is of type dictionary.*pass categories="):
+        data.load(path, labels=["y", "z", "w"])
+
+
+def test_parquet_that_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    table = pa.table({"x": np.random.default_rng(0).random(10_000), "y": [0] * 10_000})
+    pq.write_table(table, path, write_page_checksum=True)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match=r"t\.parquet: is no Parquet file, or is cut off"):
+        data.load(path, labels=["y"])
+    path.write_bytes(whole[:1000] + bytes(10) + whole[1010:])
+    with pytest.raises(DataError, match=r"t\.parquet: is damaged"):
+        data.load(path, labels=["y"])
+    pq.write_table(pa.table({"x": [1.0, 2.0], "y": [0, 3]}), path)
+    with pytest.raises(DataError, match=r"t\.parquet:2: the label 'y' has 3; a label is 0 or 1"):
+        data.load(path, labels=["y"])
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.floats(allow_infinity=False),
+            st.sampled_from(["a", "b,c", 'd"e', "ü\nv"]),
+            st.booleans(),
+        )
+    ),
+    st.integers(1, 4),
+)
+def test_what_is_written_is_read(rows: list[tuple[float, str, bool]], block: int) -> None:
+    values = ["a", "b,c", 'd"e', "ü\nv"]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["x", "kind", "y"])
+    writer.writerows([repr(x), kind, int(y)] for x, kind, y in rows)
+    blocks = data.stream(
+        io.BytesIO(text.getvalue().encode()),
+        format="csv",
+        labels=["y"],
+        categories={"kind": values},
+        block=block,
+    )
+    read_blocks = list(blocks)
+    assert all(len(X) == block for X, _ in read_blocks[:-1])
+    X = np.vstack([np.empty((0, 5)), *(block.X for block in read_blocks)])
+    expected = [[x, *(float(kind == value) for value in values)] for x, kind, _ in rows]
+    np.testing.assert_array_equal(X, np.array(expected).reshape(len(rows), 5))
+    assert [bool(y) for block in read_blocks for y in block.Y[:, 0]] == [y for *_, y in rows]
