@@ -1,5 +1,6 @@
 """Edges: normalised costs, the paper's set of costs, empirical edges, OnlineWLC."""
 
+import copy
 import math
 
 import numpy as np
@@ -173,3 +174,23 @@ def test_misuse_is_refused():
         check_wlc([], 0.1, 0.1, 1.0)
     with pytest.raises(ValueError, match="must be \\(rounds, n_labels\\)"):
         Record.of(np.zeros(3), np.zeros(3), np.zeros(3))
+
+
+def test_copies_of_a_recorder_go_their_own_ways():
+    rng = np.random.default_rng(9)
+    costs, votes, relevant, _ = make_record(rng, rounds=6)
+    stream = adversary.Stream(relevant, votes.argmax(axis=1)[:, None])
+
+    def learn(recorder, rounds):
+        for t in rounds:
+            recorder.learn(stream.X[t], relevant[t], costs[t], 1.0)
+        return recorder
+
+    first = learn(Recorder(stream.learners()[0]), [0, 1])
+    second = learn(copy.deepcopy(first), [2, 3])
+    assert len(first.record().advantage) == 2
+    learn(first, [4])
+    expected = learn(Recorder(stream.learners()[0]), [0, 1, 4]).record()
+    assert np.array_equal(first.record().advantage, expected.advantage)
+    expected = learn(Recorder(stream.learners()[0]), [0, 1, 2, 3]).record()
+    assert np.array_equal(second.record().advantage, expected.advantage)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -123,6 +124,8 @@ def uniform_vote_loss(
 class SimulatedLearner:
     """One column of a stream's votes as a weak learner: x[0] is the number of the round."""
 
+    votes_single_label = True  # so that boosters accept the rank loss
+
     def __init__(self, votes: IntArray, n_labels: int) -> None:
         self.votes = votes
         self.n_labels = n_labels
@@ -135,6 +138,10 @@ class SimulatedLearner:
 
     def learn(self, x: ArrayLike, relevant: BoolArray, costs: FloatArray, weight: float) -> None:
         """Nothing: what it knows does not depend on the costs."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SimulatedLearner:
+        """Itself: it never changes, and boosters copy learners before each round."""
+        return self
 
 
 @dataclass(frozen=True)

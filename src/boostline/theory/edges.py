@@ -11,6 +11,7 @@ condition needs; `Record` answers for one run, `check_wlc` for runs with several
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -260,6 +261,7 @@ class Recorder:
     def __init__(self, learner: _Learner) -> None:
         self.learner = learner
         self._rounds: list[tuple[float, float, float, int]] = []
+        self._count = 0
 
     def predict(self, x: Any) -> FloatArray:
         """Votes of the learner inside."""
@@ -271,12 +273,24 @@ class Recorder:
         votes = np.asarray(self.learner.predict(x), dtype=np.float64)
         mask = np.asarray(relevant, dtype=bool)
         advantage, spread = _moments(np.asarray(costs, dtype=np.float64), votes, mask)
+        if len(self._rounds) > self._count:  # a copy went on with the shared list: part from it
+            self._rounds = self._rounds[: self._count]
         self._rounds.append((float(advantage), float(spread), float(weight), int(mask.sum())))
+        self._count += 1
         self.learner.learn(x, relevant, costs, weight)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Recorder:
+        """Copy at no cost: boosters copy a learner before each round, to undo it on an error.
+
+        The list of rounds only grows, so copies share it until one of them writes.
+        """
+        other = Recorder(copy.deepcopy(self.learner, memo))
+        other._rounds, other._count = self._rounds, self._count
+        return other
 
     def record(self) -> Record:
         """Rounds so far, with weights scaled to a maximum of 1."""
-        rows = np.array(self._rounds, dtype=np.float64).reshape(-1, 4)
+        rows = np.array(self._rounds[: self._count], dtype=np.float64).reshape(-1, 4)
         weight = rows[:, 2] / max(float(rows[:, 2].max(initial=0.0)), 1e-300)
         return Record(weight * rows[:, 0], weight * rows[:, 1], rows[:, 3].astype(np.int64))
 

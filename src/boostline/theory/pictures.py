@@ -50,7 +50,8 @@ def draw(experiment: Experiment) -> Figure:
     if "y" in experiment.log:
         axes.set_yscale("log")
         lowest = min(float(c.y[c.y > 0].min()) for c in experiment.curves if (c.y > 0).any())
-        axes.set_ylim(bottom=max(lowest / 1.5, 1e-4))
+        highest = max(float(c.y.max()) for c in experiment.curves)
+        axes.set_ylim(max(lowest / 1.5, 1e-4), highest * 1.5)
     axes.set_title(experiment.title, fontsize=11, loc="left", wrap=True)
     axes.set_xlabel(experiment.x_label)
     axes.set_ylabel(experiment.y_label)
