@@ -14,6 +14,7 @@ from itertools import islice
 from typing import BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .arff_header import Attribute, lay_out, read_header, split_quoted
 from .build import compact_indicator, csr, from_cells, from_relevant
@@ -122,14 +123,14 @@ class ArffReader:
             return None
         labels = table[:, self._label_attributes]
         X = table[:, self._feature_attributes]
-        if not np.isin(labels, (0.0, 1.0)).all() or np.isinf(X).any():
+        if not _bits(labels).all() or np.isinf(X).any():
             return None
         binary = [
             column
             for column, index in enumerate(self._feature_attributes)
             if self._layout.attributes[index].values is not None
         ]
-        if binary and not (np.isin(X[:, binary], (0.0, 1.0)) | np.isnan(X[:, binary])).all():
+        if binary and not (_bits(X[:, binary]) | np.isnan(X[:, binary])).all():
             return None
         return Block(X, compact_indicator(labels == 1.0))
 
@@ -162,7 +163,7 @@ class ArffReader:
         label = np.array(self._layout.label_of)[where]
         column = np.array(self._layout.column_of)[where]
         nominal = np.array([a.values is not None for a in self._layout.attributes])[where]
-        only_bits = np.isin(value, (0.0, 1.0))
+        only_bits = _bits(value)
         places = rows * n_attributes + where
         if (
             np.unique(places).size != places.size
@@ -271,6 +272,11 @@ class ArffReader:
                 cells[column + codes[token]] = 1.0
             else:
                 raise ValueError(_unknown_value(attribute, token))
+
+
+def _bits(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Where `values` are 0 or 1 (np.isin sorts, which takes longer than parsing)."""
+    return (values == 0.0) | (values == 1.0)  # type: ignore[no-any-return]
 
 
 def _number(attribute: Attribute, token: str) -> float:

@@ -130,7 +130,7 @@ def fetch(
             part.flush()
             os.fsync(part.fileno())
             os.replace(path, target)
-        except (Exception, GeneratorExit):
+        except Exception:
             # A KeyboardInterrupt keeps the part: the user will come back for it.
             with contextlib.suppress(FileNotFoundError):
                 path.unlink()
