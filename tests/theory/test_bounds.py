@@ -10,7 +10,7 @@ from boostline.losses import Hinge, Rank
 from boostline.potentials import start_potential
 from boostline.theory import History, adversary, bounds, correction, simulate
 from boostline.theory.adversary import draw_label_sets, draw_votes
-from boostline.theory.edges import binomial_tail
+from boostline.theory.binomial import binomial_tail
 
 STREAMS = 200
 # A run of the tests may fail by chance with this probability if a theorem holds barely.

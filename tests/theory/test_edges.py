@@ -9,7 +9,7 @@ from scipy import stats
 
 from boostline import losses, potentials
 from boostline.potentials import baseline
-from boostline.theory import adversary, edges
+from boostline.theory import adversary, binomial, edges
 from boostline.theory.edges import EmpiricalEdge, Record, Recorder, check_wlc, membership
 
 
@@ -158,7 +158,7 @@ def test_recorder_gives_the_same_record_as_arrays():
 
 def test_binomial_figures_agree_with_scipy():
     for successes, trials, p in [(0, 10, 0.2), (3, 10, 0.2), (11, 200, 0.05), (5, 5, 0.9)]:
-        assert edges.binomial_tail(successes, trials, p) == pytest.approx(
+        assert binomial.binomial_tail(successes, trials, p) == pytest.approx(
             stats.binom.sf(successes - 1, trials, p), rel=1e-9
         )
     records = [

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from boostline.theory import bounds, correction, simulate
 from boostline.theory.adversary import draw_label_sets, draw_votes, uniform_vote_loss
-from boostline.theory.edges import binomial_tail
+from boostline.theory.binomial import binomial_tail
 from boostline.theory.experiment import Check, Curve, Experiment, rank_losses
 
 __all__ = ["algorithms_compared", "bounds_on_streams", "printed_bound"]

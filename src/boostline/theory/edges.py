@@ -11,7 +11,6 @@ condition needs; `Record` answers for one run, `check_wlc` for runs with several
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostline.potentials import clipped_edge
+from boostline.theory.binomial import failure_limit
 
 __all__ = [
     "EmpiricalEdge",
@@ -242,6 +242,33 @@ class _Learner(Protocol):
     def learn(self, x: Any, relevant: BoolArray, costs: FloatArray, weight: float) -> None: ...
 
 
+class _Log:
+    """A list that only grows, and whose copies cost nothing.
+
+    Boosters copy a learner before each round, to undo the round on an error; copying all rounds
+    each time would take quadratic time. Copies share the list until one of them writes behind
+    another's back.
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[float, ...]] = []
+        self._count = 0
+
+    def append(self, row: tuple[float, ...]) -> None:
+        if len(self._rows) > self._count:
+            self._rows = self._rows[: self._count]
+        self._rows.append(row)
+        self._count += 1
+
+    def rows(self) -> list[tuple[float, ...]]:
+        return self._rows[: self._count]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Log:
+        other = _Log()
+        other._rows, other._count = self._rows, self._count
+        return other
+
+
 class Recorder:
     """A weak learner that does what the one inside does, and remembers what OnlineWLC needs.
 
@@ -260,8 +287,7 @@ class Recorder:
 
     def __init__(self, learner: _Learner) -> None:
         self.learner = learner
-        self._rounds: list[tuple[float, float, float, int]] = []
-        self._count = 0
+        self._log = _Log()
 
     def predict(self, x: Any) -> FloatArray:
         """Votes of the learner inside."""
@@ -273,24 +299,12 @@ class Recorder:
         votes = np.asarray(self.learner.predict(x), dtype=np.float64)
         mask = np.asarray(relevant, dtype=bool)
         advantage, spread = _moments(np.asarray(costs, dtype=np.float64), votes, mask)
-        if len(self._rounds) > self._count:  # a copy went on with the shared list: part from it
-            self._rounds = self._rounds[: self._count]
-        self._rounds.append((float(advantage), float(spread), float(weight), int(mask.sum())))
-        self._count += 1
+        self._log.append((float(advantage), float(spread), float(weight), float(mask.sum())))
         self.learner.learn(x, relevant, costs, weight)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Recorder:
-        """Copy at no cost: boosters copy a learner before each round, to undo it on an error.
-
-        The list of rounds only grows, so copies share it until one of them writes.
-        """
-        other = Recorder(copy.deepcopy(self.learner, memo))
-        other._rounds, other._count = self._rounds, self._count
-        return other
 
     def record(self) -> Record:
         """Rounds so far, with weights scaled to a maximum of 1."""
-        rows = np.array(self._rounds[: self._count], dtype=np.float64).reshape(-1, 4)
+        rows = np.array(self._log.rows(), dtype=np.float64).reshape(-1, 4)
         weight = rows[:, 2] / max(float(rows[:, 2].max(initial=0.0)), 1e-300)
         return Record(weight * rows[:, 0], weight * rows[:, 1], rows[:, 3].astype(np.int64))
 
@@ -352,7 +366,7 @@ def check_wlc(
     rate = _failure_rate(records, edge, excess_loss)
     anywhere = float(np.mean([not record.satisfies(edge, excess_loss) for record in records]))
     seeds = len(records)
-    limit = _upper_limit(round(rate * seeds), seeds)
+    limit = failure_limit(round(rate * seeds), seeds)
     largest = math.nan
     if _failure_rate(records, 0.0, excess_loss) <= delta:
         low, high = 0.0, 1.0
@@ -378,40 +392,3 @@ def check_wlc(
         limit <= delta,
         largest,
     )
-
-
-def binomial_tail(successes: int, trials: int, probability: float) -> float:
-    """P(X >= successes) for X binomial: the p-value of "fails no more often than promised".
-
-    Examples
-    --------
-    >>> round(binomial_tail(2, 3, 0.5), 12)
-    0.5
-    """
-    if successes <= 0:
-        return 1.0
-    if probability <= 0:
-        return 0.0
-    if probability >= 1:
-        return 1.0
-    logs = [
-        math.lgamma(trials + 1)
-        - math.lgamma(j + 1)
-        - math.lgamma(trials - j + 1)
-        + j * math.log(probability)
-        + (trials - j) * math.log1p(-probability)
-        for j in range(successes, trials + 1)
-    ]
-    return min(1.0, math.fsum(math.exp(value) for value in logs))
-
-
-def _upper_limit(failures: int, trials: int, confidence: float = 0.95) -> float:
-    """Clopper-Pearson: the p at which as few failures have probability 1 - confidence."""
-    if failures >= trials:
-        return 1.0
-    low, high = failures / trials, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        as_few = 1.0 - binomial_tail(failures + 1, trials, middle)
-        low, high = (middle, high) if as_few > 1 - confidence else (low, middle)
-    return high
