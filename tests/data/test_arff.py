@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boostline import data
@@ -120,6 +120,10 @@ def test_latin_1_names_need_to_be_said() -> None:
         data.load(io.BytesIO(text), format="arff", labels=["y"])
     loaded = data.load(io.BytesIO(text), format="arff", labels=["y"], encoding="latin-1")
     assert loaded.features == ["größe"]
+    text = "@relation r\n@attribute a {ü}\n@attribute y {0,1}\n@data\nü,1\n".encode()
+    text += "ü,1\n".encode("latin-1")
+    with pytest.raises(DataError, match=":6: is not utf-8"):
+        data.load(io.BytesIO(text), format="arff", labels=["y"])
 
 
 PLAIN = "@relation r\n@attribute a real\n@attribute b {0,1}\n@attribute y {0,1}\n@data\n"
@@ -137,6 +141,17 @@ PLAIN = "@relation r\n@attribute a real\n@attribute b {0,1}\n@attribute y {0,1}\
         (PLAIN + "1,2,1\n", r":6: the attribute 'b' has the value '2', but its domain is \{0, 1\}"),
         (PLAIN + "1,1,2\n", r":6: the attribute 'y' has the value '2', but its domain is"),
         (PLAIN + "1,1,?\n", r":6: the label 'y' is missing \(\?\); a label is 0 or 1"),
+        (
+            PLAIN.replace("{0,1}", "{red,green}", 1) + "1,green,1\n1,blue,0\n",
+            r":7: the attribute 'b' has the value 'blue', but its domain is \{red, green\}",
+        ),
+        (
+            PLAIN.replace("{0,1}", "{0,1,2}", 1) + "{1 3}\n",
+            r":6: the attribute 'b' has the value '3', but its domain is \{0, 1, 2\}",
+        ),
+        (PLAIN + "1,yes,1\n", r":6: the attribute 'b' has the value 'yes', but its domain is"),
+        (PLAIN + "1,1\n1,1\n", r":6: the row has 2 values, but the header names 3"),
+        (PLAIN.replace("y {0,1}", "y string"), r":4: the label 'y' is of type string"),
         (PLAIN + "1,1,'1\n", r":6: has a quote at column 5 that is never closed"),
         (PLAIN + "1,1,'1'x\n", r":6: has 'x' straight after a closing quote"),
         (PLAIN + "{0 1,2 1\n", r":6: the sparse row does not end with \}"),
@@ -238,6 +253,10 @@ def test_bad_arguments_are_named(tmp_path: Path) -> None:
         data.load(path, labels=["y"], drop=["y"])
     with pytest.raises(ValueError, match="n_train is 2, but there are 1 rows"):
         data.load(path, labels=["y"], n_train=2)
+    with pytest.raises(ValueError, match="n_train is given, but the test file says already"):
+        data.load(path, test=path, labels=["y"], n_train=1)
+    with pytest.raises(ValueError, match="format is 'xls', but the formats are arff, svmlight"):
+        data.load(path, format="xls")
     with pytest.raises(DataError, match="cannot be opened: No such file"):
         data.load(tmp_path / "none.arff", labels=["y"])
     with pytest.raises(ValueError, match="pass format= one of arff"):
@@ -280,6 +299,7 @@ def tables(draw: st.DrawFn) -> tuple[list[str], list[str], np.ndarray, np.ndarra
     return names, values, numbers, codes, Y
 
 
+@settings(deadline=None)  # shared machines are slow at times
 @given(tables(), st.booleans())
 def test_what_is_written_is_read(
     table: tuple[list[str], list[str], np.ndarray, np.ndarray, np.ndarray], sparse: bool
@@ -314,6 +334,7 @@ def test_what_is_written_is_read(
     np.testing.assert_array_equal(np.vstack([np.empty((0, k), bool), *(b.Y for b in blocks)]), Y)
 
 
+@settings(deadline=None)  # shared machines are slow at times
 @given(st.lists(st.lists(st.sampled_from(["0", "1", "?", "0.5", "-3e-2"]), min_size=3, max_size=3)))
 def test_both_ways_through_a_block_agree(rows: list[list[str]]) -> None:
     head = "@relation r\n" + "".join(f"@attribute a{i} real\n" for i in range(3))
@@ -341,6 +362,18 @@ def test_xml_with_bom_crlf_entities_and_nesting() -> None:
     text = '\ufeff<?xml version="1.0" encoding="utf-8"?>\r\n<labels>\r\n'
     text += '<label name="a&amp;b"><label name="ü"/></label>\r\n</labels>'
     assert read_label_names(io.BytesIO(text.encode())) == ["a&b", "ü"]
+
+
+def test_an_xml_may_be_packed_but_not_endless(monkeypatch: pytest.MonkeyPatch) -> None:
+    from boostline.data import mulan_xml
+
+    packed = gzip.compress(b'<labels><label name="a"/>' + b" " * 100_000 + b"</labels>")
+    assert read_label_names(io.BytesIO(packed)) == ["a"]
+    with pytest.raises(DataError, match=r"gzip data are broken or cut off|cannot be read"):
+        read_label_names(io.BytesIO(packed[:-8]))
+    monkeypatch.setattr(mulan_xml, "MAX_XML_BYTES", 1000)
+    with pytest.raises(DataError, match="is larger than 1000 bytes"):
+        read_label_names(io.BytesIO(packed))
 
 
 BOMB = """<?xml version="1.0"?>

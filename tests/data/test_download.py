@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hashlib
 import multiprocessing
 import os
+import shutil
+import socket
+import struct
 import threading
 import time
 from collections.abc import Iterator
@@ -61,6 +65,24 @@ class Handler(BaseHTTPRequestHandler):
         self.rest(start, start + 100_000)
 
     def breaks_for_good(self, start: int) -> None:
+        self.rest(start, 100_000)
+
+    def resets(self, start: int) -> None:
+        """Send some, then have the connection torn down instead of closed."""
+        self.rest(start, start + 100_000)
+        if start < 200_000:
+            self.wfile.flush()
+            time.sleep(0.05)
+            linger = struct.pack("ii", 1, 0)
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            self.connection.close()
+
+    def byte_by_byte(self, start: int) -> None:
+        self.rest(start, start + 1)
+
+    def goes_away(self, start: int) -> None:
+        """Send some, then stop listening for good."""
+        self.server.socket.close()
         self.rest(start, 100_000)
 
     def breaks_without_ranges(self, start: int) -> None:
@@ -164,7 +186,7 @@ def everything_in(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "path", ["good", "to-good", "breaks-often", "breaks-without-ranges", "busy"]
+    "path", ["good", "to-good", "breaks-often", "resets", "breaks-without-ranges", "busy"]
 )
 def test_what_arrives_is_whole(server: ThreadingHTTPServer, tmp_path: Path, path: str) -> None:
     target = tmp_path / "new" / "set-train.arff"
@@ -213,6 +235,8 @@ def test_a_part_that_is_too_long_is_thrown_away(
     ("path", "message"),
     [
         ("breaks-for-good", "the transfer breaks off"),
+        ("byte-by-byte", "the transfer broke off 50 times"),
+        ("goes-away", "the transfer breaks off: .*refused"),
         ("wrong-sum", f"has the SHA-256 .*, not {SUM}"),
         ("endless", "sends more than the 300000 bytes"),
         ("endless-chunks", "sends more than the 300000 bytes"),
@@ -360,6 +384,36 @@ def test_a_set_is_downloaded_once(server: ThreadingHTTPServer, small_set: Path) 
     data.load("small")
     assert len(server.ranges) == 3  # type: ignore[attr-defined]
     assert data.available()["small"] == str(small_set / "small")
+
+
+def test_only_what_the_cache_lacks_is_downloaded(
+    server: ThreadingHTTPServer, small_set: Path
+) -> None:
+    (small_set / "small").mkdir(parents=True)
+    (small_set / "small" / "small-train.arff.gz").write_bytes(gzip.compress(ARFF + b"7,1\n"))
+    assert data.load("small").n_train == 3
+    assert len(server.ranges) == 2  # type: ignore[attr-defined]
+
+
+def test_the_data_folder_comes_before_the_cache(
+    server: ThreadingHTTPServer, small_set: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data.load("small")
+    folder = tmp_path / "data"
+    monkeypatch.setenv("BOOSTLINE_DATA", str(folder))
+    assert data.load("small").n_train == 2  # the folder is not there: the cache serves
+    shutil.copytree(small_set / "small", folder / "small")
+    (folder / "small" / "small-train.arff").write_bytes(ARFF + b"7,1\n")
+    assert data.load("small").n_train == 3
+    assert data.available()["small"] == str(folder / "small")
+
+
+def test_the_finished_part_of_a_killed_process_is_moved_into_place(
+    server: ThreadingHTTPServer, tmp_path: Path
+) -> None:
+    (tmp_path / "a.part").write_bytes(CONTENT)
+    fetch(remote(server, "missing"), tmp_path / "a")
+    assert (tmp_path / "a").read_bytes() == CONTENT and server.ranges == []  # type: ignore[attr-defined]
 
 
 def test_offline_the_error_says_what_to_do(server: ThreadingHTTPServer, small_set: Path) -> None:

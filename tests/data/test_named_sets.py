@@ -96,6 +96,20 @@ def test_yeast_from_river_is_mulans(shared_data: Path) -> None:
     assert (river.features, river.labels) == (mulan.features, mulan.labels)
 
 
+def test_another_yeast_in_rivers_wheel_is_refused(tmp_path: Path) -> None:
+    wheel = find_river_yeast()
+    if wheel is None:
+        pytest.skip("river 0.26 or later is not installed")
+    with gzip.open(wheel, "rt") as file:
+        lines = file.read().splitlines()
+    (tmp_path / "a.csv").write_text("\n".join([lines[0].replace("Att7,", "Att,"), *lines[1:]]))
+    with pytest.raises(data.DataError, match="does not have the columns of MULAN's yeast"):
+        load_river_yeast(tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text("\n".join(lines[:-1]))
+    with pytest.raises(data.DataError, match="has 2416 rows, not 2417"):
+        load_river_yeast(tmp_path / "b.csv")
+
+
 def test_yeast_needs_no_files_where_river_is(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

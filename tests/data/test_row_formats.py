@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, make_multilabel_classification
 
@@ -59,8 +59,11 @@ def test_svmlight_test_rows_may_bring_new_labels_and_features(tmp_path: Path) ->
     assert loaded.labels == ["1", "3"] and loaded.X.shape == (2, 4) and loaded.n_train == 1
 
 
-def test_svmlight_with_the_first_line_of_the_extreme_repository() -> None:
+def test_svmlight_with_the_first_line_of_the_extreme_repository(tmp_path: Path) -> None:
     text = "2 3 4\n0,3 0:1 2:2\n 1:5\n"
+    (tmp_path / "x.svm").write_text(text)
+    loaded = data.load(tmp_path / "x.svm")
+    assert loaded.X.shape == (2, 3) and loaded.labels == ["0", "1", "2", "3"]
     blocks = data.stream(named(text, "x.svm"), block=1)
     assert blocks.features == ["0", "1", "2"] and blocks.labels == ["0", "1", "2", "3"]
     assert [X.toarray().tolist() for X, _ in blocks] == [[[1, 0, 2]], [[0, 5, 0]]]
@@ -114,11 +117,15 @@ def test_svmlight_streams_need_to_be_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="the same label twice"):
         data.stream(named(SVM, "x.svm"), labels=[1, 1], features=3)
     path = tmp_path / "a.svm"
+    path.write_text("1 1:2\n1.5 1:2\n")
+    with pytest.raises(DataError, match=r"a\.svm:2: the label 1.5 is no integer"):
+        data.load(path)
     path.write_text("1:2\n")
     with pytest.raises(DataError, match="no row has a label"):
         data.load(path)
 
 
+@settings(deadline=None)  # shared machines are slow at times
 @given(st.integers(0, 2**32 - 1), st.integers(1, 7))
 def test_svmlight_round_trip(seed: int, block: int) -> None:
     random = np.random.default_rng(seed)
@@ -223,6 +230,7 @@ def test_json_streams_need_to_be_told() -> None:
 names = st.text(min_size=1)
 
 
+@settings(deadline=None)  # shared machines are slow at times
 @given(
     st.lists(
         st.tuples(

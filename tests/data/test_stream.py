@@ -116,7 +116,9 @@ def test_blocks_are_the_rows_of_the_file(name: str, block: int, tmp_path: Path) 
 
 def test_rows_come_one_by_one(tmp_path: Path) -> None:
     X, Y = numbers(10)
-    rows = list(data.stream(write(tmp_path, "a.csv", 10), labels=LABELS, block=3).rows())
+    stream = data.stream(write(tmp_path, "a.csv", 10), labels=LABELS, block=3)
+    assert repr(stream) == "Stream('a', csv, blocks of 3, 4 features, 3 labels)"
+    rows = list(stream.rows())
     np.testing.assert_array_equal([x for x, _ in rows], X)
     np.testing.assert_array_equal([relevant for _, relevant in rows], Y)
 

@@ -36,7 +36,7 @@ def rank_loss(scores: np.ndarray, Y: np.ndarray) -> np.ndarray:
 @given(
     n=st.integers(0, 40), d=st.integers(1, 5), k=st.integers(2, 6), seed=st.integers(0, 2**64 - 1)
 )
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 def test_any_size_and_seed(kind: str, n: int, d: int, k: int, seed: int) -> None:
     data = KINDS[kind](n, d, k, seed=seed, relevant=k / 3, n_train=n // 2)
     assert data.X.shape == (n, d) and data.Y.shape == data.scores.shape == (n, k)

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boostline import data
@@ -177,6 +177,7 @@ def test_parquet_that_is_damaged(tmp_path: Path) -> None:
         data.load(path, labels=["y"])
 
 
+@settings(deadline=None)  # shared machines are slow at times
 @given(
     st.lists(
         st.tuples(
