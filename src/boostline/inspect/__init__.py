@@ -1,0 +1,39 @@
+"""Looking inside a model: which learners matter, which features split, why this label for this row.
+
+==================  ==========================================================================
+`learners`          every learner: weight, edge, how much it is listened to, size
+`feature_splits`    which features the trees split on
+`explain`           each learner's share of one label's score for one row
+`tree_path`         the way of a row through one tree
+`label_table`       which labels are ranked badly
+`Recorder`          weights, edges and loss along the stream
+`html_report`       all of it on one self-contained page
+==================  ==========================================================================
+"""
+
+from boostline.inspect._explain import Explanation, Step, explain, tree_path
+from boostline.inspect._features import FeatureRow, feature_splits
+from boostline.inspect._labels import LabelLosses, LabelRow, label_table
+from boostline.inspect._learners import LearnerRow, learners, listened
+from boostline.inspect._recorder import History, Recorder
+from boostline.inspect._report import html_report
+from boostline.inspect._summary import summary
+
+__all__ = [
+    "Explanation",
+    "FeatureRow",
+    "History",
+    "LabelLosses",
+    "LabelRow",
+    "LearnerRow",
+    "Recorder",
+    "Step",
+    "explain",
+    "feature_splits",
+    "html_report",
+    "label_table",
+    "learners",
+    "listened",
+    "summary",
+    "tree_path",
+]

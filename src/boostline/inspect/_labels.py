@@ -1,0 +1,168 @@
+"""Which labels are ranked badly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LabelRow:
+    """One label; NaN stands for the mean of nothing.
+
+    Attributes
+    ----------
+    label : int
+    name : Any
+    relevant : int
+        Rows in which it was relevant, among those with a pair to rank.
+    missed : float
+        Mean share of the irrelevant labels that were ranked above it when it was relevant (ties count half).
+    intruded : float
+        Mean share of the relevant labels that it was ranked above when it was irrelevant (ties count half).
+    rank : float
+        Mean place in the ranking when it was relevant; 1 is the best, ties take the mean place.
+    """
+
+    label: int
+    name: Any
+    relevant: int
+    missed: float
+    intruded: float
+    rank: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form; a mean of nothing becomes None."""
+        return {
+            key: None if isinstance(value, float) and np.isnan(value) else value
+            for key, value in asdict(self).items()
+        }
+
+
+class LabelLosses:
+    """Sums per label over a stream, block by block; O(k log k) per row.
+
+    The rank loss of a row is the mean of `missed` over its relevant labels, and also the mean of `intruded` over its
+    irrelevant ones.
+
+    Examples
+    --------
+    >>> losses = LabelLosses(3)
+    >>> losses.update([[0.9, 0.5, 0.1]], [[False, True, False]])
+    >>> row = losses.table()[1]
+    >>> row.missed, row.rank
+    (0.5, 2.0)
+    """
+
+    def __init__(self, n_labels: int) -> None:
+        self.n_labels = n_labels
+        self.sums: FloatArray = np.zeros((5, n_labels))
+
+    def update(self, scores: Any, relevant: Any, known: Any = None) -> None:
+        """Take in rows: scores (n, k), indicators (n, k) and, if labels are partly known, a mask of the known."""
+        scores = np.atleast_2d(np.asarray(scores, dtype=np.float64))
+        relevant = relevant.toarray() if hasattr(relevant, "toarray") else relevant
+        relevant = np.atleast_2d(np.asarray(relevant, dtype=bool))
+        if scores.shape != relevant.shape or scores.shape[1] != self.n_labels:
+            raise ValueError(
+                f"scores have shape {scores.shape} and relevant {relevant.shape}, but both need (n, {self.n_labels})"
+            )
+        mask = np.ones_like(relevant) if known is None else np.atleast_2d(np.asarray(known, bool))
+        yes, no = relevant & mask, ~relevant & mask
+        pairs = yes.any(axis=1) & no.any(axis=1)
+        if not pairs.all():
+            scores, yes, no = scores[pairs], yes[pairs], no[pairs]
+        if len(scores):
+            self._add(scores, yes, no)
+
+    def _add(self, scores: FloatArray, yes: NDArray[np.bool_], no: NDArray[np.bool_]) -> None:
+        order = np.argsort(-scores, axis=1, kind="stable")
+        start, stop = _tie_groups(np.take_along_axis(scores, order, axis=1))
+        back = np.argsort(order, axis=1, kind="stable")
+        missed = _above(no, order, start, stop, back) / no.sum(axis=1, keepdims=True)
+        beaten = 1.0 - _above(yes, order, start, stop, back) / yes.sum(axis=1, keepdims=True)
+        place = _above(yes | no, order, start, stop, back) + 0.5
+        self.sums += np.stack(
+            [
+                yes.sum(axis=0),
+                (missed * yes).sum(axis=0),
+                no.sum(axis=0),
+                (beaten * no).sum(axis=0),
+                (place * yes).sum(axis=0),
+            ]
+        )
+
+    def table(self, names: Sequence[Any] | None = None) -> list[LabelRow]:
+        """The labels in their order."""
+        n_yes, missed, n_no, beaten, place = self.sums
+        with np.errstate(invalid="ignore"):
+            columns = np.stack([missed / n_yes, beaten / n_no, place / n_yes])
+        return [
+            LabelRow(
+                label=i,
+                name=i if names is None else names[i],
+                relevant=int(n_yes[i]),
+                missed=float(columns[0, i]),
+                intruded=float(columns[1, i]),
+                rank=float(columns[2, i]),
+            )
+            for i in range(self.n_labels)
+        ]
+
+
+def label_table(
+    scores: Any, relevant: Any, names: Sequence[Any] | None = None, known: Any = None
+) -> list[LabelRow]:
+    """How well each label is ranked, from scores (n, k) and indicators (n, k), worst first.
+
+    Examples
+    --------
+    >>> rows = label_table([[0.9, 0.5, 0.1]], [[False, True, False]], ["a", "b", "c"])
+    >>> rows[0].name, rows[0].missed
+    ('b', 0.5)
+    """
+    array = np.atleast_2d(np.asarray(scores))
+    losses = LabelLosses(array.shape[1])
+    losses.update(array, relevant, known)
+    return worst_first(losses.table(names))
+
+
+def worst_first(rows: list[LabelRow]) -> list[LabelRow]:
+    """Sort by what is missed; labels that were never relevant come last."""
+    return sorted(rows, key=lambda row: (np.isnan(row.missed), -row.missed, row.label))
+
+
+def _tie_groups(ranked: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """First and one past the last place of the tie to which each place belongs."""
+    n, k = ranked.shape
+    places = np.broadcast_to(np.arange(k), (n, k))
+    new = np.ones((n, k), dtype=bool)
+    new[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
+    start = np.maximum.accumulate(np.where(new, places, 0), axis=1)
+    last = np.ones((n, k), dtype=bool)
+    last[:, :-1] = new[:, 1:]
+    ends = np.where(last, places + 1, k)
+    stop = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+    return start, stop
+
+
+def _above(
+    which: NDArray[np.bool_],
+    order: NDArray[np.intp],
+    start: NDArray[np.intp],
+    stop: NDArray[np.intp],
+    back: NDArray[np.intp],
+) -> FloatArray:
+    """How many of `which` are ranked above each label, ties half (a label ties with itself)."""
+    n, k = which.shape
+    counts = np.zeros((n, k + 1))
+    np.cumsum(np.take_along_axis(which, order, axis=1), axis=1, out=counts[:, 1:])
+    first = np.take_along_axis(counts, start, axis=1)
+    middle = 0.5 * (first + np.take_along_axis(counts, stop, axis=1))
+    return np.asarray(np.take_along_axis(middle, back, axis=1))

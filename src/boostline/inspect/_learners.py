@@ -1,0 +1,120 @@
+"""Which learners matter: weights, edges, sizes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostline.inspect._trees import Tree, kinds_of_votes, trees_of
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LearnerRow:
+    """One learner of a booster.
+
+    Attributes
+    ----------
+    index : int
+        Its place, from 0; `Booster.votes` has its votes in this row.
+    kind : str
+        What it is, ``hoeffding_tree`` for example.
+    weight : float
+        alpha^i, the factor of its votes.
+    edge : float
+        Its empirical edge over random guessing on all that was learned.
+    listened : float
+        Probability that the followed expert contains it.
+    importance : float
+        ``|weight| * listened`` as a share of all learners'.
+    expert_loss : float
+        Mean rank loss of the expert that consists of the learners up to this one.
+    nodes, leaves, depth : int or None
+        Of trees.
+    """
+
+    index: int
+    kind: str
+    weight: float
+    edge: float
+    listened: float
+    importance: float
+    expert_loss: float
+    nodes: int | None = None
+    leaves: int | None = None
+    depth: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form."""
+        return asdict(self)
+
+
+def learners(model: Any) -> list[LearnerRow]:
+    """All learners of a model, in their order.
+
+    Examples
+    --------
+    >>> import numpy as np, boostline as bl
+    >>> from boostline.inspect import learners
+    >>> model = bl.OnlineBMR(n_labels=3, learners=bl.learners.paper_trees(4), edge=0.1)
+    >>> _ = model.learn(np.eye(3), np.eye(3, dtype=bool))
+    >>> [row.importance for row in learners(model)]
+    [0.25, 0.25, 0.25, 0.25]
+    """
+    return rows_of(model, trees_of(model))
+
+
+def rows_of(model: Any, trees: dict[int, Tree]) -> list[LearnerRow]:
+    """The rows, given the model's trees."""
+    weights, edges, heard = model.learner_weights, model.edges(), listened(model)
+    shares = importances(model)
+    examples = max(1, int(model.label_set_sizes.sum()))
+    rows = []
+    for i, kind in enumerate(kinds_of_votes(model)):
+        tree = trees.get(i)
+        rows.append(
+            LearnerRow(
+                index=i,
+                kind=kind,
+                weight=float(weights[i]),
+                edge=float(edges[i]),
+                listened=float(heard[i]),
+                importance=float(shares[i]),
+                expert_loss=float(model.expert_losses[i]) / examples,
+                nodes=None if tree is None else tree.n_nodes,
+                leaves=None if tree is None else tree.n_leaves,
+                depth=None if tree is None else tree.depth,
+            )
+        )
+    return rows
+
+
+def listened(model: Any) -> FloatArray:
+    """Probability that each learner is part of the expert that is followed.
+
+    Expert j is the sum of the first j learners. With ``expert="weighted"`` this is the factor that the mean over the
+    experts gives to each learner.
+
+    Examples
+    --------
+    >>> import boostline as bl
+    >>> listened(bl.AdaOLMR(n_labels=2, learners=bl.learners.paper_trees(4)))
+    array([1.  , 0.75, 0.5 , 0.25])
+    """
+    expert = getattr(model, "expert", "last")
+    if expert in ("draw", "weighted"):
+        tails = np.cumsum(model.expert_weights[::-1])[::-1]
+        return np.asarray(np.minimum(tails, 1.0))
+    count = model.followed if expert == "best" else model.n_learners
+    return np.asarray(np.arange(model.n_learners) < count, dtype=np.float64)
+
+
+def importances(model: Any) -> FloatArray:
+    """Share of each learner in ``sum |weight| * listened``; equal shares while all weights are 0."""
+    raw = np.abs(model.learner_weights) * listened(model)
+    total = raw.sum()
+    return np.asarray(raw / total) if total > 0 else np.full(len(raw), 1.0 / len(raw))

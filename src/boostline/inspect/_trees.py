@@ -1,0 +1,111 @@
+"""The trees in a model's state, as docs/file-format.md describes their arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+TREE_KIND = "hoeffding_tree"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One Hoeffding tree: nodes in the order of their creation, children after their parents."""
+
+    features: NDArray[np.int64]  # the model's features that its covariates are
+    covariate: NDArray[np.int32]  # -1: a leaf
+    threshold: NDArray[np.float64]
+    left: NDArray[np.int32]
+    nan_right: NDArray[np.uint8]
+    weight: NDArray[np.float64]
+    first_label: NDArray[np.int64]  # leaf i has the labels first_label[i] to first_label[i + 1]
+    label: NDArray[np.int32]
+    mass: NDArray[np.float64]
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.covariate)
+
+    @property
+    def n_leaves(self) -> int:
+        return int((self.covariate < 0).sum())
+
+    @property
+    def depth(self) -> int:
+        depths = np.zeros(self.n_nodes, dtype=np.int64)
+        for i in np.flatnonzero(self.covariate >= 0):
+            depths[self.left[i]] = depths[self.left[i] + 1] = depths[i] + 1
+        return int(depths.max())
+
+    @property
+    def split_features(self) -> NDArray[np.int64]:
+        """The feature of every split, the root's first."""
+        return self.features[self.covariate[self.covariate >= 0]]
+
+
+def resolved_configs(model: Any) -> list[dict[str, Any]]:
+    """Descriptions of the learners, as soon as their settings are drawn."""
+    config = model.config()
+    return list(config["resolved"] if config["resolved"] is not None else config["learners"])
+
+
+def n_votes_of(config: dict[str, Any]) -> int:
+    """How many votes a described learner has."""
+    from boostline.learners import from_config
+
+    return 1 if config["kind"] == "python" else from_config(config).n_votes
+
+
+def kinds_of_votes(model: Any) -> list[str]:
+    """Kind of the learner behind each vote; a Python learner's class."""
+    kinds = []
+    for config in resolved_configs(model):
+        kind = config["kind"]
+        name = str(config["class"]).rpartition(".")[2] if kind == "python" else str(kind)
+        kinds += [name] * n_votes_of(config)
+    return kinds
+
+
+def trees_of(model: Any) -> dict[int, Tree]:
+    """Trees by the index of their vote; none before the first example."""
+    config = model.config()
+    if config["resolved"] is None:
+        return {}
+    arrays = model.state()["arrays"]
+    trees = {}
+    vote = 0
+    for i, one in enumerate(config["resolved"]):
+        if one["kind"] == TREE_KIND:
+            trees[vote] = _tree(one, {n: arrays[f"learners.{i}.{n}"] for n in _ARRAYS})
+        vote += n_votes_of(one)
+    return trees
+
+
+_ARRAYS = (
+    "node_covariate",
+    "node_threshold",
+    "node_left",
+    "node_nan_right",
+    "node_weight",
+    "node_n_labels",
+    "label",
+    "label_mass",
+)
+
+
+def _tree(config: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Tree:
+    counts = arrays["node_n_labels"].astype(np.int64)
+    return Tree(
+        features=np.asarray(config["features"], dtype=np.int64),
+        covariate=arrays["node_covariate"],
+        threshold=arrays["node_threshold"],
+        left=arrays["node_left"],
+        nan_right=arrays["node_nan_right"],
+        weight=arrays["node_weight"],
+        first_label=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
+        label=arrays["label"],
+        mass=arrays["label_mass"],
+    )
