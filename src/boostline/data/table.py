@@ -299,6 +299,6 @@ def _label_columns(labels: Any, name: str) -> list[str]:
     twice = next((c for i, c in enumerate(wanted) if c in wanted[:i]), None)
     if twice is not None:
         raise ValueError(f"labels names {twice!r} twice")
-    if not wanted:
+    if not wanted and labels != ():  # an empty tuple: rows that are to be ranked
         raise ValueError("labels is empty, but at least one label is needed")
     return wanted
