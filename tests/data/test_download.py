@@ -416,6 +416,18 @@ def test_the_finished_part_of_a_killed_process_is_moved_into_place(
     assert (tmp_path / "a").read_bytes() == CONTENT and server.ranges == []  # type: ignore[attr-defined]
 
 
+def test_a_terminal_shows_progress_and_a_pipe_does_not(
+    small_set: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    data.load("small")
+    assert capfd.readouterr().err == ""
+    shutil.rmtree(small_set)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich then takes any output for a terminal
+    data.load("small")
+    shown = capfd.readouterr().err
+    assert "small-train.arff" in shown and "small.xml" in shown and "bytes" in shown
+
+
 def test_offline_the_error_says_what_to_do(server: ThreadingHTTPServer, small_set: Path) -> None:
     server.shutdown()
     server.server_close()
