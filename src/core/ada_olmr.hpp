@@ -113,7 +113,12 @@ class AdaOLMR final : public Booster {
         const double step = weight / std::sqrt(t);
         for (std::int32_t i = 0; i < n_votes_; ++i) {
             const auto v = static_cast<std::size_t>(i);
-            const double slope = dot_labels(cost_row(i + 1), vote_row(i));  // f'(alpha) = c^{i+1} . h^i
+            // f'(alpha) = c^{i+1} . h^i. Costs sum to 0, so a constant may be taken from the votes: then a uniform vote
+            // gives 0 and not 1e-17, whose sign would rank all labels in the next round.
+            const double* c = cost_row(i + 1);
+            const double* h = vote_row(i);
+            double slope = 0.0;
+            for (std::int32_t j = 0; j < n_labels_; ++j) slope += c[j] * (h[j] - h[0]);
             const double alpha = learner_weights_[v] - step * slope;
             learner_weights_[v] = std::max(-weight_limit_, std::min(weight_limit_, alpha));
             expert_log_weights_[v] -= weight * rank_losses_[v + 1];

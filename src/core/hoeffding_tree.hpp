@@ -115,21 +115,18 @@ class HoeffdingTree final : public Learner {
         return e;
     }
 
-    // Ties go to the lowest label; a label that has not been seen weighs 1.
+    // A label that has not been seen weighs 1. Masses that differ by no more than rounding are tied: the lowest label wins.
     std::int32_t heaviest_label(const Node& leaf) const {
-        double best = -1.0;
-        std::int32_t label = 0;
-        for (std::int32_t e = leaf.first_entry; e >= 0; e = entries_[e].next) {
-            const Entry& entry = entries_[e];
-            if (entry.mass > best || (entry.mass == best && entry.label < label)) {
-                best = entry.mass;
-                label = entry.label;
-            }
-        }
-        if (best > 1.0 || leaf.n_entries == n_labels_) return label;
+        constexpr double kMassTie = 1e-9;  // of the heaviest
+        const bool some_unseen = leaf.n_entries < n_labels_;
+        const double enough = std::max(heaviest_mass(leaf), some_unseen ? 1.0 : 0.0) * (1.0 - kMassTie);
+        std::int32_t label = n_labels_;
+        for (std::int32_t e = leaf.first_entry; e >= 0; e = entries_[e].next)
+            if (entries_[e].mass >= enough) label = std::min(label, entries_[e].label);
+        if (!some_unseen || enough > 1.0) return label;
         std::int32_t unseen = 0;
         while (find(leaf, unseen) >= 0) ++unseen;
-        return best == 1.0 ? std::min(label, unseen) : unseen;
+        return std::min(label, unseen);
     }
 
     void learn_label(std::int32_t leaf_id, std::int32_t label, double importance) {

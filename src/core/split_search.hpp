@@ -17,6 +17,9 @@ namespace boostline {
 constexpr int kThresholds = 10;
 constexpr double kVarianceFloor = 1e-12;
 constexpr double kMinBranchShare = 0.01;  // each side needs more than this share of the weight
+// Gains that differ by no more are tied, and the first wins: covariates that tie in exact arithmetic are common in small
+// leaves, and rounding must not choose between them.
+constexpr double kGainTie = 1e-9;
 
 // What a leaf knows of one label, for F covariates: five arrays of length F, one after the other.
 //
@@ -185,6 +188,7 @@ class SplitSearch {
                     low_[f] + (high_[f] - low_[f]) * (j + 1) / (kThresholds + 1);
         inverse_sd_.resize(n);
         share_seen_.resize(n);
+        best_of_.resize(n);
         share_.resize(cells);
         bits_.resize(cells);
         left_weight_.assign(cells, 0.0);
@@ -201,30 +205,26 @@ class SplitSearch {
         const double seen_most = *std::max_element(total_.begin(), total_.end());
         for (std::size_t f = 0; f < n; ++f) share_seen_[f] = total_[f] / seen_most;
         gains(total_.data(), share_seen_.data(), n, left_weight_.data(), left_over_.data());
-        Split split;
-        double best = -1.0, second = -1.0;
         for (std::size_t f = 0; f < n; ++f) {
+            best_of_[f] = -1.0;
             if (!(low_[f] < high_[f])) continue;
-            std::size_t cell = f;
-            for (std::size_t j = 1; j < kThresholds; ++j)
-                if (left_over_[j * n + f] > left_over_[cell]) cell = j * n + f;
-            const double gain = left_over_[cell];
-            if (gain < 0.0) continue;
-            if (gain > best) {
-                second = best;
-                best = gain;
-                split.covariate = static_cast<std::int32_t>(f);
-                split.threshold = thresholds_[cell];
-            } else if (gain > second) {
-                second = gain;
-            }
+            for (std::size_t j = 0; j < kThresholds; ++j) best_of_[f] = std::max(best_of_[f], left_over_[j * n + f]);
         }
-        split.gain = best;
-        split.runner_up = second > 0.0 ? second : 0.0;
+        const double best = *std::max_element(best_of_.begin(), best_of_.end());
+        Split split;
+        if (best < 0.0) return split;
+        std::size_t f = 0, j = 0;
+        while (best_of_[f] < best - kGainTie) ++f;
+        while (left_over_[j * n + f] < best_of_[f] - kGainTie) ++j;
+        split.covariate = static_cast<std::int32_t>(f);
+        split.threshold = thresholds_[j * n + f];
+        split.gain = left_over_[j * n + f];
+        for (std::size_t other = 0; other < n; ++other)
+            if (other != f) split.runner_up = std::max(split.runner_up, best_of_[other]);
         return split;
     }
 
-    std::vector<double> low_, high_, total_, share_seen_, inverse_sd_;             // per covariate
+    std::vector<double> low_, high_, total_, share_seen_, inverse_sd_, best_of_;   // per covariate
     std::vector<double> thresholds_, share_, bits_, left_weight_, left_over_;  // per threshold and covariate
 };
 

@@ -20,6 +20,11 @@ PRIOR_MASS = 1.0  # a label starts with it where it is first seen, and votes wit
 N_THRESHOLDS = 10  # candidates for each covariate, evenly between its least and greatest value
 MIN_BRANCH = 0.01  # share of the weight that each branch must exceed
 MIN_VARIANCE = 1e-12
+FAR_OUT = 12.0  # standard deviations; further out a share of 2e-33 is as good as a smaller one
+GAIN_TIE = 1e-9  # gains that differ by no more are tied
+MASS_TIE = 1e-9  # and so are masses, for single_label; of the heaviest
+# What one record takes, for the cap on a tree's memory.
+NODE_BYTES, LABEL_BYTES, STATISTICS_BYTES = 48, 24, 40  # the last for each covariate
 
 _erfc = np.frompyfunc(math.erfc, 1, 1)
 
@@ -46,12 +51,12 @@ class Leaf:
         self.m2 = np.zeros(shape)  # weighted sum of squares about the mean
         self.low = np.full(shape, np.inf)
         self.high = np.full(shape, -np.inf)
+        self.observed = np.zeros(masses.size, dtype=bool)  # labels that have statistics
+        self.active = True  # until the cap on memory stops its growth
 
     def observe(self, label: int, values: FloatArray, q: float) -> None:
-        """Add one label of importance q: its mass, and Welford's update for each covariate."""
-        if self.masses[label] == 0:
-            self.masses[label] = PRIOR_MASS
-        self.masses[label] += q
+        """Welford's update for each covariate, with importance q."""
+        self.observed[label] = True
         known = np.flatnonzero(~np.isnan(values))
         at = (label, known)
         value = values[known]
@@ -81,6 +86,12 @@ class HoeffdingTree:
         The covariates of x that the tree looks at.
     single_label : bool
         Vote for the heaviest label alone (the lowest one at ties).
+    max_bytes : int or None
+        Cap on the memory of nodes, labels and statistics.
+
+    Gains that differ by no more than `GAIN_TIE` are tied, and the first of them wins: otherwise
+    rounding would decide between covariates that tie in exact arithmetic (which is common in
+    small leaves: two points of a label are alike on every covariate).
 
     Attributes
     ----------
@@ -89,12 +100,8 @@ class HoeffdingTree:
         place, its children are appended, left before right.
     closest_decision : float
         How near the nearest decision of the last `learn` came to falling otherwise.
-    gain_tie : float
-        Gains that differ by no more are tied, and the first of them wins. At 0, the rule to the
-        letter, rounding decides between covariates that tie in exact arithmetic (which is common
-        in small leaves: two points of a label are alike on every covariate).
     vote_gap : float
-        For single_label: the lead of the heaviest label in the last `predict` (0 at a tie).
+        For single_label: how near the last `predict` came to voting for another label.
 
     >>> tree = HoeffdingTree(2, 10, 0.5, 0.1, 1.0, features=[0])
     >>> tree.predict(np.array([0.0])).tolist()
@@ -107,8 +114,6 @@ class HoeffdingTree:
     (0, 0.09090909090909091, 1, 2)
     """
 
-    gain_tie = 0.0
-
     def __init__(
         self,
         n_labels: int,
@@ -118,6 +123,7 @@ class HoeffdingTree:
         weight_scale: float,
         features: Sequence[int] | npt.NDArray[np.integer],
         single_label: bool = False,
+        max_bytes: int | None = None,
     ) -> None:
         self.n_labels = n_labels
         self.grace_period = grace_period
@@ -126,6 +132,7 @@ class HoeffdingTree:
         self.weight_scale = weight_scale
         self.features = np.asarray(features, dtype=np.intp)
         self.single_label = single_label
+        self.max_bytes = max_bytes
         self.nodes: list[Split | Leaf] = [Leaf(np.zeros(n_labels), self.features.size)]
         self.closest_decision = math.inf
         self.vote_gap = math.inf
@@ -147,9 +154,9 @@ class HoeffdingTree:
             shares: FloatArray = masses / masses.sum()
             return shares
         votes = np.zeros(self.n_labels)
-        votes[np.argmax(masses)] = 1.0
-        if self.n_labels > 1:
-            self.vote_gap = float(np.diff(np.sort(masses)[-2:])[0])
+        enough = masses.max() * (1.0 - MASS_TIE)
+        votes[np.argmax(masses >= enough)] = 1.0
+        self.vote_gap = float(abs(masses - enough).min())
         return votes
 
     def learn(self, x: FloatArray, relevant: BoolArray, costs: FloatArray, weight: float) -> None:
@@ -160,8 +167,48 @@ class HoeffdingTree:
             q = float(self.weight_scale * weight * (1.0 - costs[label]))
             if q > 0:
                 at, leaf = self.find(x)  # anew, since the label before may have split it
-                leaf.observe(int(label), values, q)
-                self._consider_split(at, leaf)
+                if self._add_mass(leaf, int(label), q) and self._has_statistics(leaf, int(label)):
+                    leaf.observe(int(label), values, q)
+                    self._consider_split(at, leaf)
+
+    def _add_mass(self, leaf: Leaf, label: int, q: float) -> bool:
+        """Add to a label's mass; False if there is no room for a label that is new here."""
+        if leaf.masses[label] == 0:
+            if not self._make_room(LABEL_BYTES):
+                return False
+            leaf.masses[label] = PRIOR_MASS
+        leaf.masses[label] += q
+        return True
+
+    def _has_statistics(self, leaf: Leaf, label: int) -> bool:
+        """Whether the leaf grows and has, or can get, room for the label's statistics."""
+        if leaf.active and not leaf.observed[label]:
+            self._make_room(STATISTICS_BYTES * self.features.size)
+        return leaf.active
+
+    def bytes_in_use(self) -> int:
+        """Return what the records in use take."""
+        leaves = [node for node in self.nodes if isinstance(node, Leaf)]
+        labels = sum(int((leaf.masses > 0).sum()) for leaf in leaves)
+        statistics = sum(int(leaf.observed.sum()) for leaf in leaves)
+        return (
+            NODE_BYTES * len(self.nodes)
+            + LABEL_BYTES * labels
+            + STATISTICS_BYTES * self.features.size * statistics
+        )
+
+    def _make_room(self, extra: int) -> bool:
+        """Stop the growth of the least promising leaves until `extra` bytes fit under the cap."""
+        while self.max_bytes is not None and self.bytes_in_use() + extra > self.max_bytes:
+            growing = [n for n in self.nodes if isinstance(n, Leaf) and n.active]
+            if not growing:
+                return False
+            promise = np.array([n.masses.sum() - n.masses.max(initial=0.0) for n in growing])
+            least = growing[int(np.argmin(promise))]
+            self._note(smallest_positive(promise - promise.min()))
+            least.active = False
+            least.observed[:] = False
+        return True
 
     def _consider_split(self, at: int, leaf: Leaf) -> None:
         """Try to split once the leaf has gained the grace period."""
@@ -182,8 +229,8 @@ class HoeffdingTree:
         if not np.isfinite(gains).any():
             return
         best_of = gains.max(axis=1)  # of each covariate; -inf where it has no candidate
-        i = int(np.argmax(best_of >= best_of.max() - self.gain_tie))  # the first at ties
-        j = int(np.argmax(gains[i] >= best_of[i] - self.gain_tie))
+        i = int(np.argmax(best_of >= best_of.max() - GAIN_TIE))  # the first at ties
+        j = int(np.argmax(gains[i] >= best_of[i] - GAIN_TIE))
         others = np.delete(best_of, i)
         others = others[np.isfinite(others)]
         second = float(others.max()) if others.size else 0.0
@@ -192,15 +239,16 @@ class HoeffdingTree:
         if not (lead > bound or bound < self.tie_threshold):
             return
         goes_left, goes_right = left[:, i, j], right[:, i, j]
-        # Candidates that divide the labels alike, or alike with the sides exchanged, have the same
-        # gain in every implementation that adds the two branches before it subtracts them.
-        alike = (left == goes_left[:, None, None]) & (right == goes_right[:, None, None])
-        mirrored = (left == goes_right[:, None, None]) & (right == goes_left[:, None, None])
+        labels = int((leaf.masses > 0).sum())
+        room = self.bytes_in_use() + 2 * NODE_BYTES + LABEL_BYTES * labels
+        if self.max_bytes is not None and room > self.max_bytes:
+            return
         behind = best_of.max() - gains
         behind[i] = best_of[i] - gains[i]
-        rivals = behind[~(alike.all(axis=0) | mirrored.all(axis=0))]
-        self._note(float(abs(rivals - self.gain_tie).min(initial=np.inf)))
-        self._note_children(leaf, int(f[i]), float(thresholds[i, j]), goes_left)
+        from_tie = abs(behind - GAIN_TIE)  # what is far nearer, or farther, is no near tie
+        self._note(float(from_tie[from_tie < GAIN_TIE / 2].min(initial=np.inf)))
+        heavier = abs(float(goes_left.sum() - goes_right.sum()))
+        self._note(heavier if heavier > 0 else math.inf)
         self.nodes[at] = Split(
             feature=int(self.features[f[i]]),
             threshold=float(thresholds[i, j]),
@@ -225,10 +273,11 @@ class HoeffdingTree:
         sd = np.sqrt(np.maximum(variance, MIN_VARIANCE))
         left = np.where(t >= leaf.high[:, f, None], w, 0.0)  # (k, F, 10): whole, or not at all,
         inside = (t >= leaf.low[:, f, None]) & (t < leaf.high[:, f, None])  # or by the Gaussian
-        z = ((t - leaf.mean[:, f, None]) / sd)[inside]
-        below = 0.5 * _erfc(-z / math.sqrt(2.0)).astype(np.float64)
-        left[inside] = np.broadcast_to(w, left.shape)[inside] * below
+        z = np.clip((t - leaf.mean[:, f, None]) / sd, -FAR_OUT, FAR_OUT)[inside]
+        whole = np.broadcast_to(w, left.shape)[inside]
         right = w - left
+        left[inside] = whole * (0.5 * _erfc(-z / math.sqrt(2.0)).astype(np.float64))
+        right[inside] = whole * (0.5 * _erfc(z / math.sqrt(2.0)).astype(np.float64))
 
         total = w.sum(axis=0)  # W_f (F, 1)
         w_left, w_right = left.sum(axis=0), right.sum(axis=0)
@@ -238,22 +287,11 @@ class HoeffdingTree:
             self._note(float(np.minimum(abs(w_left - floor), abs(w_right - floor)).min()))
         observed = leaf.weight.sum(axis=0).max()  # W_obs: a covariate that is often NaN gains less
         gain = _entropy(w) - (w_left * _entropy(left) + w_right * _entropy(right)) / total
+        gain = np.maximum(gain, 0.0)  # below 0 by rounding only
         return f, t, left, right, np.where(allowed, gain * total / observed, -np.inf)
 
     def _note(self, distance: float) -> None:
         self.closest_decision = min(self.closest_decision, distance)
-
-    def _note_children(self, leaf: Leaf, covariate: int, t: float, left: FloatArray) -> None:
-        """Note how near a split came to another heavier branch, or to another table of a child.
-
-        A label is in a child's table if its share there is above 0, which rounding decides where
-        the Gaussian has almost all of it on one side.
-        """
-        weight = leaf.weight[:, covariate]
-        self._note(smallest_positive(np.abs(2.0 * left.sum() - weight.sum())))
-        divided = (leaf.low[:, covariate] <= t) & (t < leaf.high[:, covariate])
-        share = left[divided] / weight[divided]
-        self._note(float(np.minimum(share, 1.0 - share).min(initial=np.inf)))
 
     @property
     def structure(self) -> list[tuple[int, float, int, int]]:
