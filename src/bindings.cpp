@@ -419,5 +419,7 @@ NB_MODULE(_core, m) {
     m.def("exp", [](Vector<double> x) { return elementwise(x, [](double v) { return exp_(v); }); });
     m.def("log2", [](Vector<double> x) { return elementwise(x, [](double v) { return log2_(v); }); });
     m.def("normal_cdf", [](Vector<double> x) { return elementwise(x, [](double v) { return normal_cdf(v); }); });
+    m.def("normal_split_entropy",
+          [](Vector<double> x) { return elementwise(x, [](double v) { return normal_split(v).entropy; }); });
     m.def("philox_uniform", &philox_uniform);
 }

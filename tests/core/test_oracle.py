@@ -122,7 +122,12 @@ def compare_trees(model, oracle, k):
         covariates = state["node_covariate"]
         features = np.array([*tree.features, -1])
         structure = [
-            (int(features[c]), float(t) if c >= 0 else 0.0, int(left), int(left) + 1 if c >= 0 else -1)
+            (
+                int(features[c]),
+                float(t) if c >= 0 else 0.0,
+                int(left),
+                int(left) + 1 if c >= 0 else -1,
+            )
             for c, t, left in zip(
                 covariates, state["node_threshold"], state["node_left"], strict=True
             )
@@ -130,7 +135,9 @@ def compare_trees(model, oracle, k):
         assert [(f, a, b) for f, _, a, b in structure] == [
             (f, a, b) for f, _, a, b in tree.structure
         ]
-        assert_close([t for _, t, *_ in structure], [t for _, t, *_ in tree.structure], "thresholds")
+        assert_close(
+            [t for _, t, *_ in structure], [t for _, t, *_ in tree.structure], "thresholds"
+        )
         start = np.concatenate([[0], np.cumsum(state["node_n_labels"])])
         for node, masses in tree.leaf_masses.items():
             ours = np.zeros(k)

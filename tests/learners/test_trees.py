@@ -1,0 +1,148 @@
+"""The Hoeffding tree beyond what the oracle compares: memory, cap, missing values, depth."""
+
+import numpy as np
+import pytest
+
+import boostline as bl
+
+
+def stream(n, d=10, k=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, X[:, :k] + 0.3 * rng.normal(size=(n, k)) > 0.8
+
+
+def tree_state(model, i=0):
+    return model._native.learner_state(i)
+
+
+def test_paper_trees_draw_the_papers_parameters():
+    rng = np.random.default_rng(0)
+    trees = bl.learners.paper_trees(400).resolve(103, rng)
+    assert len(trees) == 400
+    for name, low, high in (
+        ("grace_period", 5, 20),
+        ("split_confidence", 0.01, 0.9),
+        ("tie_threshold", 0.01, 0.9),
+        ("weight_scale", 3, 10),
+    ):
+        values = np.array([getattr(t, name) for t in trees])
+        assert low <= values.min() < low + 0.05 * (high - low)
+        assert high - 0.05 * (high - low) < values.max() <= high
+    # log-uniform: half of the draws lie below the geometric mean of the ends
+    confidence = np.array([t.split_confidence for t in trees])
+    assert abs((confidence < np.sqrt(0.01 * 0.9)).mean() - 0.5) < 0.08
+    assert all(len(set(t.features)) == 20 and max(t.features) < 103 for t in trees)
+    assert len(bl.learners.paper_trees(1).resolve(7, rng)[0].features) == 7
+
+
+def test_cap_is_kept_and_the_tree_goes_on_learning():
+    X, Y = stream(3000)
+    cap = 12_000
+    free = bl.AdaOLMR(6, learners=[bl.learners.HoeffdingTree()], seed=0)
+    capped = bl.AdaOLMR(6, learners=[bl.learners.HoeffdingTree(max_bytes=cap)], seed=0)
+    free.learn(X, Y)
+    for start in range(0, 3000, 100):
+        capped.learn(X[start : start + 100], Y[start : start + 100])
+        assert capped._native.learner(0).bytes_in_use() <= cap
+    assert free._native.learner(0).bytes_in_use() > 3 * cap
+    state = tree_state(capped)
+    leaves = state["node_covariate"] < 0
+    assert (state["node_active"][leaves] == 0).any()
+    before = state["label_mass"].sum()
+    capped.learn(X[:200], Y[:200])
+    assert tree_state(capped)["label_mass"].sum() > before
+    loss = bl.metrics.rank_loss(Y[-1000:], capped.score(X[-1000:]))
+    assert loss < 0.4
+
+
+def test_a_cap_that_is_not_reached_changes_nothing():
+    X, Y = stream(500)
+    a = bl.AdaOLMR(6, learners=[bl.learners.HoeffdingTree()], seed=0)
+    b = bl.AdaOLMR(6, learners=[bl.learners.HoeffdingTree(max_bytes=10**9)], seed=0)
+    np.testing.assert_array_equal(a.learn(X, Y), b.learn(X, Y))
+
+
+def test_memory_usage_is_what_is_allocated():
+    """Against the growth of the process: within the slack of its allocator."""
+    resource = pytest.importorskip("resource")
+    X, Y = stream(20_000, seed=3)
+    model = bl.AdaOLMR(6, learners=bl.learners.paper_trees(60), seed=0)
+    model.learn(X[:10], Y[:10])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    start = model.memory_usage()
+    model.learn(X[:8000], Y[:8000])
+    grown = model.memory_usage() - start
+    rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before
+    assert grown > 4_000_000
+    assert rss < 1.25 * grown + 6_000_000
+
+
+def test_statistics_are_kept_for_labels_that_occurred_only():
+    model = bl.AdaOLMR(1000, learners=[bl.learners.HoeffdingTree(grace_period=1e9)], seed=0)
+    for label in (3, 999, 3):
+        model.learn(np.arange(5.0), {label})
+    state = tree_state(model)
+    assert state["label"].tolist() == [3, 999]
+    assert len(state["label_stats"]) == 2 * 5 * 5
+
+
+def test_deep_trees_do_not_recurse():
+    """A stream that moves on and on makes a tree as deep as it has splits."""
+    model = bl.AdaOLMR(
+        2,
+        learners=[
+            bl.learners.HoeffdingTree(grace_period=1.0, split_confidence=0.9, tie_threshold=9.0)
+        ],
+        seed=0,
+    )
+    n = 6000
+    X = np.arange(n, dtype=float)[:, None] ** 1.5
+    Y = np.arange(n) % 2
+    model.learn(X, np.column_stack([Y == 0, Y == 1]))
+    state = tree_state(model)
+    left, covariate = state["node_left"], state["node_covariate"]
+    depth = np.zeros(len(left), dtype=int)
+    for i in range(len(left)):
+        if covariate[i] >= 0:
+            depth[left[i]] = depth[left[i] + 1] = depth[i] + 1
+    assert depth.max() > 200
+    assert np.isfinite(model.score([1e9])).all()
+
+
+def test_missing_values_go_to_the_heavier_branch_and_do_not_enter_statistics():
+    tree = bl.learners.HoeffdingTree(
+        grace_period=5.0, split_confidence=0.9, tie_threshold=9.0, weight_scale=1.0
+    )
+    model = bl.AdaOLMR(2, learners=[tree], seed=0)
+    for _ in range(30):
+        model.learn([1.0, np.nan], {0})
+        model.learn([1.0, np.nan], {0})
+        model.learn([-1.0, np.nan], {1})
+    state = tree_state(model)
+    assert (state["node_covariate"] <= 0).all()  # covariate 1 has no values to split on
+    left, right = model.votes([-1.0, 0.0])[0], model.votes([1.0, 0.0])[0]
+    missing = model.votes([np.nan, 0.0])[0]
+    assert left.argmax() == 1 and right.argmax() == 0
+    assert missing.argmax() == 0
+
+
+def test_labels_added_while_running():
+    X, Y = stream(300, k=4)
+    model = bl.AdaOLMR(4, learners=bl.learners.paper_trees(8), seed=0)
+    model.learn(X, Y)
+    model.add_labels(2)
+    assert model.n_labels == 6 and model.score(X[0]).shape == (6,)
+    for x in X[:100]:
+        model.learn(x, {5} if x[0] > 0 else {4})
+    assert model.rank([3.0, *[0.0] * 9], top=1)[0] == 5
+    bmr = bl.OnlineBMR(labels=["a", "b"], learners=bl.learners.paper_trees(8), edge=0.1)
+    bmr.learn(X[0], {"a"})
+    bmr.add_labels(["c"])
+    for x in X[:60]:
+        bmr.learn(x, {"c"})
+    assert bmr.rank(X[0], top=1) == ["c"]
+    with pytest.raises(ValueError, match="'c' twice"):
+        bmr.add_labels(["c"])
+    with pytest.raises(TypeError, match="names"):
+        bmr.add_labels(1)
