@@ -1,0 +1,119 @@
+"""What the scikit-learn and River adapters add to the core's own time.
+
+Both sides learn the same stream and take turns, chunk by chunk, on the CPU clock of this thread, so that other
+programs disturb them alike. Run: ``python benchmarks/adapters.py [--json]``.
+
+The aims: `partial_fit` on blocks of 100 rows adds less than 5 %; River's ``learn_one``, ``score_one`` and
+``predict_one`` with 100 features add less than 40 microseconds per example.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+import boostline as bl
+from boostline.river import AdaOLMRClassifier as RiverClassifier
+from boostline.sklearn import AdaOLMRClassifier as SklearnClassifier
+
+N_FEATURES, N_LABELS, SEED = 100, 14, 0
+MAX_SHARE, MAX_MICROSECONDS = 0.05, 40.0
+
+
+def stream(n: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(SEED)
+    X = rng.normal(size=(n, N_FEATURES))
+    return X, X @ rng.normal(size=(N_FEATURES, N_LABELS)) / 10 > 0.5
+
+
+def seconds(call: Callable[[], object]) -> float:
+    start = time.thread_time()
+    call()
+    return time.thread_time() - start
+
+
+def taking_turns(
+    left: Sequence[Callable[[], object]], right: Sequence[Callable[[], object]]
+) -> tuple[float, float, float]:
+    """Median seconds of a call on either side, and the median of their differences."""
+    pairs = []
+    for i, (a, b) in enumerate(zip(left, right, strict=True)):
+        if i % 2:
+            after = seconds(b)
+            pairs.append((seconds(a), after))
+        else:
+            pairs.append((seconds(a), seconds(b)))
+    kept = pairs[len(pairs) // 10 :]  # the first calls warm up
+    return (
+        statistics.median(a for a, _ in kept),
+        statistics.median(b for _, b in kept),
+        statistics.median(b - a for a, b in kept),
+    )
+
+
+def partial_fit(n_blocks: int = 40, block: int = 100, n_trees: int = 100) -> dict[str, float]:
+    X, Y = stream(n_blocks * block)
+    learners = bl.learners.paper_trees(n_trees)
+    core = bl.AdaOLMR(N_LABELS, learners=learners, expert="weighted", seed=SEED)
+    adapter = SklearnClassifier(learners, random_state=SEED)
+    indicators = Y.astype(int)
+    blocks = [slice(i, i + block) for i in range(0, len(X), block)]
+    a, b, added = taking_turns(
+        [lambda rows=rows: core.learn(X[rows], indicators[rows]) for rows in blocks],  # type: ignore[misc]
+        [lambda rows=rows: adapter.partial_fit(X[rows], indicators[rows]) for rows in blocks],  # type: ignore[misc]
+    )
+    return {"core_ms": a * 1e3, "adapter_ms": b * 1e3, "added_share": added / a}
+
+
+def river(method: str, n: int = 4000, n_trees: int = 1) -> dict[str, float]:
+    """One small tree, so that the difference is not lost in the core's own time."""
+    X, Y = stream(n)
+    learners = [bl.learners.HoeffdingTree(features=(0,), grace_period=1e9)] * n_trees
+    core = bl.AdaOLMR(N_LABELS, learners=learners, expert="weighted", seed=SEED)
+    adapter = RiverClassifier(learners, n_features=N_FEATURES, seed=SEED)
+    xs = [{f"feature {i}": float(v) for i, v in enumerate(row)} for row in X]
+    ys = [{f"label {i}": bool(v) for i, v in enumerate(row)} for row in Y]
+    if method == "learn_one":
+        left = [lambda i=i: core.learn(X[i], Y[i]) for i in range(n)]  # type: ignore[misc]
+        right = [lambda i=i: adapter.learn_one(xs[i], ys[i]) for i in range(n)]  # type: ignore[misc]
+    else:
+        for i in range(100):
+            core.learn(X[i], Y[i])
+            adapter.learn_one(xs[i], ys[i])
+        call = getattr(adapter, method)
+        left = [lambda i=i: core.score(X[i]) for i in range(n)]  # type: ignore[misc]
+        right = [lambda i=i: call(xs[i]) for i in range(n)]  # type: ignore[misc]
+    a, b, added = taking_turns(left, right)
+    return {"core_us": a * 1e6, "adapter_us": b * 1e6, "added_us": added * 1e6}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="for programs")
+    as_json = parser.parse_args().json
+    result = {"partial_fit": partial_fit()}
+    for method in ("learn_one", "score_one", "predict_one"):
+        result[method] = river(method)
+    if as_json:
+        print(json.dumps(result, indent=2))
+        return
+    one = result["partial_fit"]
+    print(
+        f"partial_fit, blocks of 100, 100 trees: core {one['core_ms']:.1f} ms, "
+        f"adds {one['added_share']:+.1%} (aim: below {MAX_SHARE:.0%})"
+    )
+    for method in ("learn_one", "score_one", "predict_one"):
+        one = result[method]
+        print(
+            f"River {method}, {N_FEATURES} features: core {one['core_us']:.0f} us, "
+            f"adds {one['added_us']:.0f} us (aim: below {MAX_MICROSECONDS:.0f})"
+        )
+
+
+if __name__ == "__main__":
+    main()

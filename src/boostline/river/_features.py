@@ -1,0 +1,132 @@
+"""Dicts of features as rows: each name gets a place when it is first seen."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+#: Places kept for names that come after the first example: one for each 8 that are known then, at least 8.
+_RESERVE = 8
+#: Rows are passed on as sparse when so small a share of the places is filled.
+_SPARSE_SHARE = 0.1
+
+
+class FeaturePlaces:
+    """Remembers the place of each feature name and turns dicts into rows of a fixed length.
+
+    Parameters
+    ----------
+    capacity
+        Number of places. None: that of the first example's names and a reserve. Names that come when all places are
+        taken are left out, with one warning.
+    fill_value
+        The value of a feature that an example does not have. None: missing.
+    """
+
+    def __init__(self, capacity: int | None, fill_value: float | None) -> None:
+        self.capacity = capacity
+        self._fill = float("nan") if fill_value is None else float(fill_value)
+        self._place: dict[Any, int] = {}
+        self._warned = False
+        # The names of the last example in their order, and their places: streams seldom change them.
+        self._forget_last()
+
+    def _forget_last(self) -> None:
+        self._last_names: tuple[Any, ...] | None = None
+        self._last_has_place: NDArray[np.bool_] = np.zeros(0, dtype=bool)
+        self._last_places: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            name: value for name, value in self.__dict__.items() if not name.startswith("_last")
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget_last()
+
+    @property
+    def names(self) -> list[Any]:
+        """Known names, in the order of their places."""
+        return list(self._place)
+
+    def admitted(self, x: Mapping[Any, Any]) -> Any:
+        """The row of an example whose new names get places; bad values change nothing."""
+        names = tuple(x)
+        if names != self._last_names and any(name not in self._place for name in names):
+            values = _numbers(x)
+            if np.isinf(values).any():
+                name = names[int(np.isinf(values).argmax())]
+                raise ValueError(
+                    f"feature {name!r} is {x[name]!r}, but finite numbers are needed, NaN or None for a missing one"
+                )
+            self._admit([name for name in names if name not in self._place])
+        return self.row(x)
+
+    def _admit(self, new: list[Any]) -> None:
+        # In an order that does not depend on how the dict was made.
+        new.sort(key=lambda name: (type(name).__name__, str(name)))
+        if self.capacity is None:
+            self.capacity = len(new) + max(_RESERVE, len(new) // _RESERVE)
+        room = self.capacity - len(self._place)
+        for name in new[:room]:
+            self._place[name] = len(self._place)
+        self._last_names = None
+        if len(new) > room and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"feature {new[room]!r} is left out, because all {self.capacity} places are taken; give "
+                "n_features for more",
+                stacklevel=4,
+            )
+
+    def row(self, x: Mapping[Any, Any]) -> Any:
+        """The row of an example: a dense array (capacity,), or a sparse row if few of many places are filled."""
+        names, values, n = tuple(x), _numbers(x), self.capacity or 0
+        if names != self._last_names:
+            self._last_names = names
+            self._last_has_place = np.array([name in self._place for name in names], dtype=bool)
+            self._last_places = np.array(
+                [self._place[name] for name in names if name in self._place], dtype=np.intp
+            )
+        places = self._last_places
+        if len(places) < len(values):
+            values = values[self._last_has_place]
+        if self._fill == 0.0 and len(places) < _SPARSE_SHARE * n:
+            from scipy.sparse import csr_array
+
+            order = places.argsort()
+            ends = np.array([0, len(places)])
+            return csr_array((values[order], places[order], ends), shape=(1, n))
+        row = np.full(n, self._fill)
+        row[places] = values
+        return row
+
+
+def _numbers(x: Mapping[Any, Any]) -> FloatArray:
+    values = list(x.values())
+    numbers = np.array(values)
+    if numbers.dtype.kind == "f":
+        return numbers
+    if numbers.dtype.kind == "O":  # None means missing
+        values = [float("nan") if value is None else value for value in values]
+        numbers = np.array(values)
+    if numbers.dtype.kind not in "fiub" or numbers.ndim != 1:
+        raise _not_a_number(x)
+    return numbers.astype(np.float64)
+
+
+def _not_a_number(x: Mapping[Any, Any]) -> TypeError:
+    name, value = next(
+        (n, v) for n, v in x.items() if v is not None and np.asarray(v).dtype.kind not in "fiub"
+    )
+    return TypeError(
+        f"feature {name!r} is {value!r}, but numbers are needed; encode it, for instance with "
+        "river.preprocessing.OneHotEncoder"
+    )

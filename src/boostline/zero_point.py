@@ -1,0 +1,182 @@
+"""Where the relevant labels end: a zero point for ranking scores, learned from the stream.
+
+A ranking says which label is more relevant, not how many are. To name a set, scores need a zero point. Here it is
+learned from scores that were given *before* their example was learned, so nothing is tested on what it was fitted to:
+
+1.  A score is measured in its own example: z = (score - mean) / standard deviation over the labels, squeezed to
+    u = z / (1 + |z|) in (-1, 1). That does not change when a booster's weights, and with them its scores, grow.
+2.  For each label two histograms of u are kept, one of the times it was relevant and one of the times it was not.
+    They slowly forget (half of them within about 1,100 examples), so the zero point follows drift.
+3.  Micro-F1 is largest where a label is named exactly when that adds more than F/2 true positives per named label, F
+    being the micro-F1 reached (Lipton, Elkan and Naryanaswamy, 2014). F is that of the best common threshold, and the
+    threshold of a label is where its histogram, with some of the common one mixed in, gains most by that rule.
+
+Thresholds are renewed at fixed numbers of examples, so a block gives exactly what the loop of single calls gives.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+_BINS = 32
+#: Examples between two renewals (at first 1, 2, 4, 8, 16).
+_PERIOD = 32
+#: What a renewal keeps of the histograms: half is forgotten after 34 renewals.
+_KEEP = 0.98
+#: A label's own histogram counts as much as the common one once it has so many examples.
+_COMMON_EXAMPLES = 100.0
+_ROUNDING = 1e-13
+
+UNKNOWN = -1
+
+
+class ZeroPoint:
+    """Thresholds that turn ranking scores into label sets, learned from scores given before learning.
+
+    Parameters
+    ----------
+    n_labels
+        Number of labels, k.
+    per_label
+        A threshold for each label. Without it one serves all labels; then `decide` keeps the order of the scores, which
+        costs a little micro-F1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.normal(size=(2000, 8))
+    >>> zero = ZeroPoint(8)
+    >>> zero.observe(scores, scores.argsort().argsort() >= 6)  # the two best of eight are relevant
+    >>> named = zero.decide(rng.normal(size=(1000, 8))) > 0
+    >>> round(named.sum(axis=1).mean())
+    2
+    """
+
+    def __init__(self, n_labels: int, *, per_label: bool = True) -> None:
+        self.per_label = per_label
+        self.n_examples = 0
+        self.thresholds: FloatArray = np.zeros(n_labels)
+        self._relevant_counts = np.zeros((n_labels, _BINS))
+        self._irrelevant_counts = np.zeros((n_labels, _BINS))
+        self._mass = 0.0  # weight of the examples in the histograms
+        # Examples since the last renewal wait here: counting them together is what keeps single calls cheap.
+        self._n_waiting = 0
+        self._scores = np.zeros((_PERIOD, n_labels))
+        self._relevance = np.zeros((_PERIOD, n_labels), dtype=np.int8)
+        self._weights = np.zeros(_PERIOD)
+
+    def decide(self, scores: FloatArray) -> FloatArray:
+        """Measure scores, (k,) or (n, k), from the zero point: a label is named where the result is above 0."""
+        return _relative(scores) - self.thresholds
+
+    def observe(self, scores: FloatArray, relevance: NDArray[Any], weights: Any = 1.0) -> None:
+        """Learn from scores (n, k) given before their examples were learned.
+
+        ``relevance`` has 1 for relevant, 0 for irrelevant and -1 for unknown labels; unknown ones count for nothing.
+        """
+        done, n = 0, len(scores)
+        weights = np.broadcast_to(np.asarray(weights, dtype=np.float64), (n,))
+        while done < n:
+            last = min(n, done + _next_renewal(self.n_examples) - self.n_examples)
+            here = slice(self._n_waiting, self._n_waiting + last - done)
+            self._scores[here] = scores[done:last]
+            self._relevance[here] = relevance[done:last]
+            self._weights[here] = weights[done:last]
+            self._count(last - done)
+            done = last
+
+    def observe_one(self, scores: FloatArray, relevance: NDArray[Any], weight: float = 1.0) -> None:
+        """Learn from one example; the same as `observe` with one row, with less ado."""
+        here = self._n_waiting
+        self._scores[here] = scores
+        self._relevance[here] = relevance
+        self._weights[here] = weight
+        self._count(1)
+
+    def add_labels(self, n: int) -> None:
+        """Make room for ``n`` new labels, which start from what is common to the others."""
+        self._renew()
+        for name in ("_relevant_counts", "_irrelevant_counts"):
+            counts = getattr(self, name)
+            setattr(self, name, np.concatenate([counts, np.zeros((n, _BINS))]))
+        k = len(self.thresholds) + n
+        self._scores, self._relevance = np.zeros((_PERIOD, k)), np.zeros((_PERIOD, k), np.int8)
+        self._choose()
+
+    def _count(self, n: int) -> None:
+        self._n_waiting += n
+        due = _next_renewal(self.n_examples)
+        self.n_examples += n
+        if self.n_examples == due:
+            self._renew()
+
+    def _renew(self) -> None:
+        """Move the waiting examples into the histograms and choose the thresholds anew."""
+        n, k = self._n_waiting, len(self.thresholds)
+        relevance, weights = self._relevance[:n], self._weights[:n, None]
+        bins = ((_relative(self._scores[:n]) + 1) * (_BINS / 2)).astype(np.intp)
+        bins = np.minimum(bins, _BINS - 1) + _BINS * np.arange(k)
+        for value, counts in enumerate((self._irrelevant_counts, self._relevant_counts)):
+            weighted = (weights * (relevance == value)).ravel()
+            new = np.bincount(bins.ravel(), weighted, k * _BINS).reshape(k, _BINS)
+            np.add(_KEEP * counts, new, out=counts)
+        self._mass = self._mass * _KEEP + float(weights.sum())
+        self._n_waiting = 0
+        self._choose()
+
+    def _choose(self) -> None:
+        relevant, irrelevant = (
+            self._relevant_counts.sum(axis=0),
+            self._irrelevant_counts.sum(axis=0),
+        )
+        true, named = _from_right(relevant), _from_right(relevant + irrelevant)
+        total = named[0] + true[0]
+        k = len(self._relevant_counts)
+        if true[0] == 0 or self._mass == 0:  # nothing to learn from yet
+            self.thresholds = np.zeros(k)
+            return
+        best_f1 = float((2 * true / np.maximum(named + true[0], total * 1e-12)).max())
+        gain = relevant * (1 - best_f1 / 2) - irrelevant * (best_f1 / 2)
+        if self.per_label:
+            own = self._relevant_counts * (1 - best_f1 / 2) - self._irrelevant_counts * (
+                best_f1 / 2
+            )
+            gain = own + gain * (_COMMON_EXAMPLES / (k * self._mass))
+        self.thresholds = np.broadcast_to(_best_cut(np.atleast_2d(gain)), (k,)).copy()
+
+
+def _next_renewal(n: int) -> int:
+    return 1 << n.bit_length() if n < _PERIOD else (n // _PERIOD + 1) * _PERIOD
+
+
+def _relative(scores: FloatArray) -> FloatArray:
+    """Scores in standard deviations from their example's mean, squeezed to (-1, 1); 0 where all are equal."""
+    k = scores.shape[-1]
+    mean = np.add.reduce(scores, axis=-1, keepdims=True) / k
+    centred = scores - mean
+    deviation = np.sqrt(np.add.reduce(centred * centred, axis=-1, keepdims=True) / k)
+    # z / (1 + |z|) with z = centred / deviation. Equal scores differ from their mean by rounding: that is no order.
+    equal = deviation <= np.abs(mean) * _ROUNDING
+    return np.asarray(np.where(equal, 0.0, centred / (np.abs(centred) + deviation + equal)))
+
+
+def _from_right(counts: FloatArray) -> FloatArray:
+    return np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1]
+
+
+def _best_cut(gain: FloatArray) -> FloatArray:
+    """The threshold in [-1, 1] above which most is gained; the middle of a plateau."""
+    gains = np.concatenate([_from_right(gain), np.zeros((len(gain), 1))], axis=1)
+    at_best = gains >= gains.max(axis=1, keepdims=True) - 1e-9
+    first = at_best.argmax(axis=1)
+    before = np.arange(_BINS + 2) < first[:, None]
+    after = (before | np.pad(at_best, ((0, 0), (0, 1)))).argmin(
+        axis=1
+    )  # the first that is worse again
+    return np.asarray((first + after - 1) / _BINS - 1.0)
