@@ -169,7 +169,7 @@ def test_a_learner_that_calls_its_own_model_gets_an_error_instead_of_a_deadlock(
     meddler = Meddler(softmax)
     model = bl.AdaOLMR(K, learners=[meddler])
     meddler.model = model
-    X, Y = stream(2)
+    X, _ = stream(2)
     model.learn(X[0], [])  # no pair, so nobody learns: the model now exists
     with pytest.raises(RuntimeError, match="called the model"):
         model.learn(X[1], {1})

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Sets everything up and runs every check: lint, format, types, tests, doctests, docs.
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh" test,docs
+step() { printf '\n== %s\n' "$*"; }
+step "lint and format"
+.venv/bin/ruff check .
+.venv/bin/ruff format --check .
+step "types"
+.venv/bin/mypy
+step "documentation"
+.venv/bin/mkdocs build --strict --quiet --site-dir "$(mktemp -d)"
+step "tests"
+exec .venv/bin/python -m pytest -n "${JOBS:-2}" --dist loadfile tests --doctest-modules --pyargs boostline "$@"
