@@ -1,0 +1,80 @@
+"""``boostline theory``: the experiments on the paper's theorems, as a page, pictures and JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the shell's application."""
+    app.command("theory")(theory)
+
+
+def theory(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for the page, the pictures and the JSON.")
+    ] = Path("theory"),
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes.")] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Run this experiment only; may be given several times."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Run the paper's theorems as experiments: bounds, adversary, edges; writes theory.html.
+
+    Fails (exit code 1) if a statement does not hold.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from boostline.cli._output import note, print_json, print_table
+    from boostline.theory.report import run
+
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        disable=not console.is_terminal,
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("", total=None)
+        made = run(
+            output,
+            quick=quick,
+            progress=lambda name, done, total: bar.update(
+                task, description=name, completed=done, total=total
+            ),
+            only=only or None,
+        )
+    checks = [(e.key, check) for e in made.experiments for check in e.checks]
+    if json:
+        print_json(
+            {
+                "page": str(made.page),
+                "holds": made.holds,
+                "finished": made.finished,
+                "seconds": made.seconds,
+                "checks": [{"experiment": key, **check._asdict()} for key, check in checks],
+            }
+        )
+    else:
+        rows = [
+            [key, check.statement, check.measured, "holds" if check.holds else "DOES NOT HOLD"]
+            for key, check in checks
+        ]
+        print_table(["experiment", "statement", "measured", ""], rows, left=4)
+        note(f"written: {made.page}")
+    if not made.finished:
+        raise typer.Exit(130)
+    if not made.holds:
+        raise typer.Exit(1)
