@@ -1,0 +1,166 @@
+"""The command ``boostline reproduce``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["register"]
+
+_INTERRUPTED = 130  # what shells give for a program that Ctrl-C ended
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to an application."""
+    app.command("reproduce")(reproduce)
+
+
+def reproduce(
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A named set, a file or a MULAN folder; may be repeated, named sets also with commas. "
+            "Default: emotions, scene, yeast, m-reduced.",
+            show_default=False,
+        ),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="Label columns of a file: a,b,c; for svmlight also how many; for arff also an xml file."
+        ),
+    ] = None,
+    test: Annotated[Path | None, typer.Option(help="File with the test rows.")] = None,
+    train_rows: Annotated[
+        int | None,
+        typer.Option(help="Rows of a file that are for training; default: two thirds.", min=1),
+    ] = None,
+    algorithm: Annotated[
+        list[str] | None,
+        typer.Option(help="ada_olmr or online_bmr; may be repeated. Default: both."),
+    ] = None,
+    edge: Annotated[
+        list[float] | None,
+        typer.Option(help="Edge for OnlineBMR; may be repeated. Default: the paper's four."),
+    ] = None,
+    order: Annotated[
+        list[str] | None,
+        typer.Option(help="file or shuffled; may be repeated. Default: both."),
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="Number of seeds; the paper had 20.", min=1)] = 10,
+    learners: Annotated[
+        str, typer.Option(help="paper: its Hoeffding trees. auto: boostline's default mix.")
+    ] = "paper",
+    trees: Annotated[int, typer.Option(help="Number of the paper's trees.", min=1)] = 100,
+    covariates: Annotated[int, typer.Option(help="Covariates of each tree.", min=1)] = 20,
+    loss: Annotated[str, typer.Option(help="Loss of OnlineBMR's potentials.")] = "hinge",
+    expert: Annotated[
+        str, typer.Option(help="Expert of Ada.OLMR: draw, weighted, best or last.")
+    ] = "draw",
+    jobs: Annotated[int, typer.Option(help="Processes; -1 is one per core.")] = -1,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            help="Address of a Dask scheduler, such as tcp://host:8786.", metavar="ADDRESS"
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("reproduction"),
+    docs: Annotated[
+        Path | None, typer.Option(help="Also write the tables to this Markdown file.")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Do finished runs again.")] = False,
+    report_only: Annotated[
+        bool, typer.Option("--report-only", help="Run nothing; report what the folder has.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar, no tables.")] = False,
+) -> None:
+    """Reproduce the paper's Tables 2 and 3: one pass over train, then test, for each seed and order.
+
+    Each finished run is kept in the folder; the same command goes on where it was stopped. Results are
+    printed and written as JSON, CSV and one HTML page.
+    """
+    from rich.console import Console
+
+    from boostline.reproduce import ClusterError, Settings, run
+    from boostline.reproduce.paper import SMALL_SETS
+
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    try:
+        result = run(
+            _split_names(data) if data else SMALL_SETS,
+            out,
+            algorithms=algorithm or ("ada_olmr", "online_bmr"),
+            edges=edge,
+            orders=order or ("file", "shuffled"),
+            seeds=seeds,
+            settings=Settings(learners, trees, covariates, loss, expert),
+            labels=_labels(labels),
+            test=test,
+            n_train=train_rows,
+            jobs=jobs,
+            dask=dask,
+            fresh=fresh,
+            report_only=report_only,
+            docs=docs,
+            progress=False if quiet else None,
+        )
+    except (ValueError, OSError, ImportError, ClusterError) as error:
+        errors.print(f"boostline reproduce: {error}", markup=False)
+        raise typer.Exit(1) from error
+    if not result.finished and not report_only:
+        errors.print(
+            f"stopped: {result.n_done:,} of {result.n_tasks:,} runs are finished and kept in "
+            f"{result.folder}; the same command goes on from there",
+            markup=False,
+        )
+        raise typer.Exit(_INTERRUPTED)
+    if result.summary is None:
+        errors.print(f"there is no finished run in {result.folder}", markup=False)
+        raise typer.Exit(1)
+    if not quiet:
+        _print(result)
+
+
+def _print(result: object) -> None:
+    from rich.console import Console
+
+    from boostline.reproduce import Result, tables
+    from boostline.reproduce.report import plain_words
+
+    assert isinstance(result, Result) and result.summary is not None
+    console = Console(highlight=False)
+    summary = result.summary
+    shown = [tables.table2(summary), tables.losses(summary), tables.times(summary)]
+    if "online_bmr" in summary.algorithms:
+        shown.append(tables.edges(summary))
+    for table in shown:
+        # Rather wider than the terminal than with figures cut short.
+        console.print(table.rich(), width=max(console.width, table.width()))
+        console.print()
+    for text in plain_words(summary):
+        console.print(text, style="bold", markup=False)
+    console.print(
+        f"{result.n_new:,} runs done now, {summary.n_runs:,} in {result.folder}; report: {result.page}",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _split_names(given: list[str]) -> list[str]:
+    """Take named sets with commas as well; a file's name may have commas of its own."""
+    from boostline.data import available
+
+    known = available()
+    found: list[str] = []
+    for one in given:
+        parts = [part.strip() for part in one.split(",")]
+        found += parts if all(part in known for part in parts) else [one]
+    return found
+
+
+def _labels(given: str | None) -> list[str] | int | str | None:
+    if given is None or given.endswith(".xml"):
+        return given
+    return int(given) if given.isdigit() else [part.strip() for part in given.split(",")]

@@ -1,0 +1,351 @@
+"""Pictures of the runs, made to be read: units, confidence bands, colours for every eye."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from boostline.reproduce import paper
+from boostline.reproduce.plan import ALGORITHMS
+from boostline.reproduce.summary import Cell, Summary, half_width
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["learners", "learning_curves", "loss_by_edge", "loss_by_learners", "overview", "to_png"]
+
+# Okabe and Ito's colours, which people with any colour vision tell apart.
+_COLOURS = {"ada_olmr": "#0072B2", "online_bmr": "#D55E00"}
+_BASELINE, _PAPER, _BATCH = "#009E73", "#000000", "#CC79A7"
+# Where both orders share a panel, the shuffled one is lighter and dashed.
+_SHUFFLED_COLOURS = {"ada_olmr": "#56B4E9", "online_bmr": "#E69F00"}
+_LINES: dict[str, Any] = {"file": "-", "shuffled": (0, (5, 2))}
+_MARKS = {"file": "o", "shuffled": "D"}
+_ORDER_TITLES = {"file": "rows in file order", "shuffled": "rows shuffled"}
+_BAND = "band: 95 % confidence of the mean over seeds"
+# A learning curve shows means over this share of all rows.
+_WINDOW = 0.1
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def to_png(figure: Figure) -> bytes:
+    """Return a figure as the bytes of a PNG."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=130)
+    return buffer.getvalue()
+
+
+def overview(summary: Summary) -> Figure:
+    """All rank losses at a glance: a panel per data set."""
+    names = [name for name in summary.data if _bars(summary, name)]
+    columns = min(2, max(1, len(names)))
+    rows = -(-len(names) // columns)
+    most = max(len(_bars(summary, name)) for name in names)
+    figure, panels = _figure(rows, columns, (5.4 * columns, (0.9 + 0.3 * most) * rows))
+    for name, axes in zip(names, panels, strict=False):
+        bars = _bars(summary, name)
+        # The axis is for what learns; a baseline far to the right is told in figures.
+        limit = 1.25 * max(bar.value + bar.error for bar in bars if bar.colour != _BASELINE)
+        for place, bar in enumerate(reversed(bars)):
+            _draw_bar(axes, bar, place, limit)
+        axes.set_yticks(range(len(bars)), [bar.label for bar in reversed(bars)], fontsize=8)
+        axes.set_ylim(-0.7, len(bars) - 0.3)
+        axes.set_xlim(0, 1.12 * limit)
+        axes.set_title(name, loc="left", fontsize=11, fontweight="bold")
+        axes.set_xlabel("rank loss, mean over test rows (lower is better)")
+        axes.grid(axis="y", visible=False)
+    for axes in panels[len(names) :]:
+        axes.set_visible(False)
+    _title(
+        figure,
+        "Rank loss: the paper's, ours, and a ranker that sees no feature",
+        "bars: 95 % confidence of the mean over seeds; hollow: as the paper printed it",
+    )
+    return figure
+
+
+def learning_curves(summary: Summary, name: str) -> Figure:
+    """Loss along the rows, each predicted before it is learned; a panel per order."""
+    figure, panels = _figure(1, len(summary.orders), (5.4 * len(summary.orders), 4.1), share=True)
+    n_train = summary.data[name]["n_train"]
+    for order, axes in zip(summary.orders, panels, strict=True):
+        for algorithm in summary.algorithms:
+            cell = summary.cell(name, algorithm, order)
+            if cell is not None:
+                n, values = _windowed(cell)
+                _line(axes, n, values, _label(cell), _COLOURS[algorithm])
+        _beside(axes, summary, name, order, batch=True)
+        axes.axvline(n_train, color="#666666", linewidth=1)
+        axes.annotate(
+            "test rows ▸",
+            (n_train, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(4, -4),
+            textcoords="offset points",
+            va="top",
+            fontsize=8,
+            color="#444444",
+        )
+        axes.set_title(_ORDER_TITLES[order], fontsize=10)
+        axes.set_xlabel("rows seen (train, then test)")
+        _legend(axes)
+    panels[0].set_ylabel(f"rank loss, mean over\nthe last {_WINDOW:.0%} of all rows")
+    _title(figure, f"{name}: learning curves", _BAND)
+    return figure
+
+
+def loss_by_learners(summary: Summary, name: str) -> Figure:
+    """Loss over the test rows if only the first i learners voted; a panel per order."""
+    figure, panels = _figure(1, len(summary.orders), (5.4 * len(summary.orders), 4.1), share=True)
+    most = 1
+    for order, axes in zip(summary.orders, panels, strict=True):
+        for algorithm in summary.algorithms:
+            cell = summary.cell(name, algorithm, order)
+            if cell is not None:
+                values = cell.arrays("expert_losses")
+                most = max(most, values.shape[1])
+                i = np.arange(1, values.shape[1] + 1)
+                _line(axes, i, values, _label(cell), _COLOURS[algorithm])
+        _beside(axes, summary, name, order)
+        axes.set_title(_ORDER_TITLES[order], fontsize=10)
+        axes.set_xscale("log")
+        shown = [i for i in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if i <= most]
+        axes.set_xticks(shown, [str(i) for i in shown])
+        axes.minorticks_off()
+        axes.set_xlabel("number of learners that vote, i (expert i; log scale)")
+        _legend(axes)
+    panels[0].set_ylabel("rank loss, mean over test rows")
+    _title(figure, f"{name}: rank loss against the number of learners", _BAND)
+    return figure
+
+
+def learners(summary: Summary, name: str) -> Figure:
+    """What boosting made of the learners: their weights, the experts' weights, their edges."""
+    figure, panels = _figure(1, 3, (12.6, 4.2))
+    anything = (-np.inf, np.inf)
+    for order in summary.orders:
+        style = _LINES[order]
+        for algorithm in summary.algorithms:
+            cell = summary.cell(name, algorithm, order)
+            if cell is None:
+                continue
+            colour = (_COLOURS if order == "file" else _SHUFFLED_COLOURS)[algorithm]
+            edges = cell.arrays("edges")
+            i = np.arange(1, edges.shape[1] + 1)
+            title = f"{ALGORITHMS[algorithm]}, {order}"
+            if algorithm == "ada_olmr":
+                _line(panels[0], i, cell.arrays("learner_weights"), title, colour, style, anything)
+                _line(panels[1], i, cell.arrays("expert_weights"), title, colour, style)
+            _line(panels[2], i, edges, _label(cell, order), colour, style, anything)
+    panels[0].set_title("weights αⁱ at the end (OnlineBMR: all 1)", fontsize=10)
+    panels[0].set_ylabel("weight of learner i")
+    panels[1].set_title("which expert Ada.OLMR follows at the end", fontsize=10)
+    panels[1].set_ylabel("probability of following expert i")
+    panels[2].set_title("empirical edges γᵢ over the whole run", fontsize=10)
+    panels[2].set_ylabel("edge over random guessing")
+    panels[2].axhline(0, color="#666666", linewidth=0.8)
+    for axes, what in zip(panels, ("learner i", "expert i", "learner i"), strict=True):
+        axes.set_xlabel(what)
+        if axes.lines:
+            _legend(axes)
+    _title(figure, f"{name}: learners' weights, experts' weights and edges", _BAND)
+    return figure
+
+
+def loss_by_edge(summary: Summary, name: str) -> Figure | None:
+    """OnlineBMR's loss against the edge that it is told; None if one edge was tried only."""
+    tried = {order: summary.over_edges(name, "online_bmr", order) for order in summary.orders}
+    if max(len(cells) for cells in tried.values()) < 2:
+        return None
+    figure, panels = _figure(1, len(summary.orders), (5.4 * len(summary.orders), 4.1), share=True)
+    for order, axes in zip(summary.orders, panels, strict=True):
+        cells = tried[order]
+        axes.errorbar(
+            [cell.edge or 0.0 for cell in cells],
+            [cell.mean for cell in cells],
+            yerr=[_half(cell) for cell in cells],
+            color=_COLOURS["online_bmr"],
+            marker="o",
+            capsize=4,
+            label="OnlineBMR",
+        )
+        ada = summary.cell(name, "ada_olmr", order)
+        if ada is not None:
+            half = _half(ada)
+            axes.axhline(ada.mean, color=_COLOURS["ada_olmr"], label="Ada.OLMR (needs no edge)")
+            axes.axhspan(ada.mean - half, ada.mean + half, color=_COLOURS["ada_olmr"], alpha=0.15)
+        printed = paper.RESULTS.get(name)
+        if printed is not None and printed.online_bmr is not None:
+            axes.axhline(
+                printed.online_bmr, color=_PAPER, linestyle=":", label="best OnlineBMR, paper"
+            )
+        axes.set_xscale("log")
+        shown = [cell.edge for cell in cells if cell.edge is not None]
+        axes.set_xticks(shown, [f"{edge:g}" for edge in shown])
+        axes.minorticks_off()
+        axes.set_title(_ORDER_TITLES[order], fontsize=10)
+        axes.set_xlabel("edge that OnlineBMR is told (log scale)")
+        _legend(axes)
+    panels[0].set_ylabel("rank loss, mean over test rows")
+    _title(figure, f"{name}: OnlineBMR's rank loss against the edge", _BAND.replace("band", "bars"))
+    return figure
+
+
+def _figure(
+    rows: int, columns: int, size: tuple[float, float], share: bool = False
+) -> tuple[Figure, list[Axes]]:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: pip install 'boostline[plot]'") from error
+    # A Figure of its own, not pyplot's: no window, no global state.
+    figure = Figure(figsize=size, layout="constrained")
+    panels = list(figure.subplots(rows, columns, squeeze=False, sharey=share).ravel())
+    for axes in panels:
+        axes.grid(True, alpha=0.25)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    return figure, panels
+
+
+def _title(figure: Figure, title: str, note: str) -> None:
+    figure.suptitle(title, fontsize=12, fontweight="bold", x=0.01, ha="left")
+    figure.supxlabel(note, fontsize=8.5, color="#444444", x=0.99, ha="right")
+
+
+def _legend(axes: Axes) -> None:
+    """Put the legend below the panel, where it hides nothing."""
+    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": 2}
+    axes.legend(fontsize=8, frameon=False, columnspacing=1.2, handlelength=2.4, **below)
+
+
+def _line(
+    axes: Axes,
+    x: Any,
+    values: Floats,
+    label: str,
+    colour: str,
+    style: Any = "-",
+    within: tuple[float, float] = (0.0, 1.0),
+) -> None:
+    """Draw the mean over the rows with its confidence band, which stays within what can be."""
+    mean, half = values.mean(axis=0), half_width(values)
+    axes.plot(x, mean, color=colour, linestyle=style, linewidth=1.7, label=label)
+    if len(values) > 1:
+        axes.fill_between(
+            x,
+            np.clip(mean - half, *within),
+            np.clip(mean + half, *within),
+            color=colour,
+            alpha=0.18,
+            linewidth=0,
+        )
+
+
+def _beside(axes: Axes, summary: Summary, name: str, order: str, batch: bool = False) -> None:
+    """Draw what a result is to be read beside, where it does not squeeze the curves."""
+    high = axes.get_ylim()[1]
+    printed = paper.RESULTS.get(name)
+    others: list[tuple[str, float | None, str]] = []
+    if printed is not None:
+        others.append(("Ada.OLMR, paper (test rows)", printed.ada_olmr, _PAPER))
+        if batch:
+            others.append(("best batch boosting, paper", printed.batch, _BATCH))
+    counts = summary.cell(name, "decayed_counts", order)
+    others.append(("decayed counts, no feature seen", counts.mean if counts else None, _BASELINE))
+    for label, value, colour in others:
+        if value is None:
+            continue
+        if value > high:  # in words rather than as a line far above
+            axes.plot([], [], " ", label=f"{label}: {value:.3f}, above")
+        else:
+            axes.axhline(value, color=colour, linestyle=":", linewidth=1.5, label=label)
+
+
+def _label(cell: Cell, order: str | None = None) -> str:
+    parts = [ALGORITHMS[cell.algorithm]]
+    if order is not None:
+        parts.append(order)
+    if cell.edge is not None:
+        parts.append(f"best edge {cell.edge:g}")
+    return ", ".join(parts)
+
+
+def _windowed(cell: Cell) -> tuple[Floats, Floats]:
+    """Return mean losses over a window that moves along the rows: where it ends, and one row per seed."""
+    n = np.array(cell.runs[0]["curve"]["n"], dtype=np.float64)
+    sums = np.array([run["curve"]["cumulative_loss"] for run in cell.runs])
+    n_zero, sums_zero = np.concatenate(([0.0], n)), np.pad(sums, ((0, 0), (1, 0)))
+    start = np.maximum(n - _WINDOW * n[-1], 0.0)
+    before = np.array([np.interp(start, n_zero, row) for row in sums_zero])
+    ripe = n >= 0.02 * n[-1]  # the mean of a handful of rows says nothing
+    return n[ripe], ((sums - before) / (n - start))[:, ripe]
+
+
+def _half(cell: Cell) -> float:
+    return float(half_width(np.array(cell.losses)[:, None])[0])
+
+
+class _Bar(NamedTuple):
+    """A row of the overview's panel."""
+
+    label: str
+    value: float
+    error: float
+    colour: str
+    mark: str
+    filled: bool
+
+
+def _draw_bar(axes: Axes, bar: _Bar, place: int, limit: float) -> None:
+    beyond = bar.value > limit
+    value = limit if beyond else bar.value
+    axes.plot([0, value], [place, place], color=bar.colour, linewidth=1, alpha=0.35)
+    axes.errorbar(
+        value,
+        place,
+        xerr=bar.error if bar.error and not beyond else None,
+        color=bar.colour,
+        marker=">" if beyond else bar.mark,
+        markerfacecolor=bar.colour if bar.filled else "white",
+        markersize=6,
+        capsize=3,
+        linestyle="",
+    )
+    axes.annotate(
+        f"{bar.value:.4f}".lstrip("0"),
+        (value if beyond else value + bar.error, place),
+        xytext=(8, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=8,
+    )
+
+
+def _bars(summary: Summary, name: str) -> list[_Bar]:
+    bars: list[_Bar] = []
+    printed = paper.RESULTS.get(name)
+    if printed is not None and printed.batch is not None:
+        bars.append(_Bar("batch boosting, paper", printed.batch, 0.0, _BATCH, "s", False))
+    for algorithm in summary.algorithms:
+        colour, title = _COLOURS[algorithm], ALGORITHMS[algorithm]
+        value = printed.loss(algorithm) if printed is not None else None
+        if value is not None:
+            bars.append(_Bar(f"{title}, paper", value, 0.0, colour, "o", False))
+        for order in summary.orders:
+            cell = summary.cell(name, algorithm, order)
+            if cell is not None:
+                text = f"{title}, ours, {order}"
+                bars.append(_Bar(text, cell.mean, _half(cell), colour, _MARKS[order], True))
+    if not bars:
+        return bars
+    for order in summary.orders:
+        cell = summary.cell(name, "decayed_counts", order)
+        if cell is not None:
+            text = f"decayed counts, {order}"
+            bars.append(_Bar(text, cell.mean, _half(cell), _BASELINE, _MARKS[order], True))
+    return bars

@@ -1,0 +1,248 @@
+"""Write what was found: JSON, CSV, one self-contained HTML page, and Markdown for the docs."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import boostline
+from boostline.reproduce import paper, pictures, tables
+from boostline.reproduce.plan import ALGORITHMS
+from boostline.reproduce.store import write_atomically
+from boostline.reproduce.summary import Summary
+
+__all__ = ["write_docs", "write_page", "write_tables"]
+
+_STYLE = """
+:root { color-scheme: light; }
+body { font: 16px/1.55 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
+       color: #1a1a1a; background: #fff; }
+h1 { margin-bottom: .2rem; } h2 { margin-top: 2.5rem; border-bottom: 1px solid #ccc; }
+nav a { margin-right: 1rem; }
+img { max-width: 100%; height: auto; display: block; }
+figure { margin: 1.2rem 0; } figcaption, .note { color: #444; font-size: .9rem; max-width: 50rem; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .88rem; margin: 1rem 0 .3rem;
+        font-variant-numeric: tabular-nums; }
+caption { text-align: left; font-weight: bold; padding-bottom: .3rem; }
+th, td { padding: .25rem .7rem; border-bottom: 1px solid #ddd; text-align: right;
+         white-space: nowrap; }
+thead th { white-space: normal; vertical-align: bottom; border-bottom: 2px solid #888; }
+th:first-child, td:first-child { text-align: left; }
+.plainly { border-left: 5px solid #D55E00; background: #fdf3ec; padding: .6rem 1rem; max-width: 52rem; }
+code, pre { background: #f4f4f4; padding: .1rem .3rem; }
+"""
+
+
+def write_tables(summary: Summary, folder: Path) -> None:
+    """Write results.json, runs.csv, table2.csv and table3.csv."""
+    text = json.dumps({"boostline": boostline.__version__, **summary.as_dict()}, indent=1)
+    write_atomically(folder / "results.json", text + "\n")
+    write_atomically(folder / "runs.csv", tables.runs_csv(summary))
+    header = list(next(iter(summary.data.values())))
+    rows = [[found[key] for key in header] for found in summary.data.values()]
+    write_atomically(folder / "table2.csv", tables.to_csv(header, rows))
+    write_atomically(folder / "table3.csv", tables.table3_csv(summary))
+
+
+def write_page(summary: Summary, path: Path) -> None:
+    """Write the HTML report; its pictures are inside it."""
+    links = "".join(f'<a href="#{_anchor(name)}">{html.escape(name)}</a>' for name in summary.data)
+    parts = [
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>boostline reproduce</title><style>{_STYLE}</style></head><body>",
+        "<h1>Online boosting for multi-label ranking, reproduced</h1>",
+        f"<p>{html.escape(how_made(summary))}</p>",
+        f"<nav>{links}</nav>",
+        *(f'<p class="plainly">{html.escape(text)}</p>' for text in plain_words(summary)),
+        "<h2>Results</h2>",
+        tables.losses(summary).html(),
+        _figure("overview", pictures.to_png(pictures.overview(summary)), _OVERVIEW),
+        tables.times(summary).html(),
+        "<h2>Data</h2>",
+        tables.table2(summary).html(),
+        *(part for name in summary.data for part in _section(summary, name)),
+    ]
+    if "online_bmr" in summary.algorithms:
+        parts += ["<h2>All edges</h2>", tables.edges(summary).html()]
+    parts += ["<h2>How to read this</h2>", _reading(summary), "</body></html>\n"]
+    write_atomically(path, "\n".join(parts))
+
+
+def write_docs(summary: Summary, path: Path) -> None:
+    """Write the tables as a Markdown page, and the overview beside it as a picture."""
+    picture = path.with_name(f"{path.stem}-overview.png")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    picture.write_bytes(pictures.to_png(pictures.overview(summary)))
+    parts = [
+        "# Results",
+        "",
+        "<!-- Written by `boostline reproduce --docs`; changes by hand are lost. -->",
+        "",
+        how_made(summary),
+        "",
+        *(line for text in plain_words(summary) for line in (f"> {text}", "")),
+        tables.losses(summary).markdown(),
+        f"![{_OVERVIEW}]({picture.name})",
+        "",
+        tables.times(summary).markdown(),
+        tables.table2(summary).markdown(),
+    ]
+    if "online_bmr" in summary.algorithms:
+        parts.append(tables.edges(summary).markdown())
+    parts += [
+        "## Machine and settings",
+        "",
+        *(f"- {line}" for line in settings_lines(summary)),
+        "",
+    ]
+    write_atomically(path, "\n".join(parts))
+
+
+def plain_words(summary: Summary) -> Iterator[str]:
+    """Say what a reader must not miss."""
+    sorted_sets = summary.measured_by_order()
+    for name in sorted_sets:
+        found = summary.data[name]
+        counts = summary.cell(name, "decayed_counts", "file")
+        assert counts is not None
+        text = (
+            f"{name} in file order measures the order of the rows, not the learning. Its rows are sorted by "
+            f"class: {found['repeats_file']:.0%} of its test rows have the same label set as the row before "
+            f"({found['repeats_shuffled']:.0%} if shuffled). A ranker that sees no feature at all and counts "
+            f"recent labels (decay .5) gets {tables.figure(counts.mean)}, below every booster here"
+        )
+        if name in paper.RESULTS:
+            text += " and every figure in the paper"
+        shuffled = summary.cell(name, "decayed_counts", "shuffled")
+        if shuffled is not None:
+            text += f"; shuffled it gets {tables.figure(shuffled.mean, 2)}"
+        yield f"{text}. Only shuffled figures say something about learning from features."
+    if not sorted_sets and summary.orders == ["shuffled"]:
+        yield (
+            "The rows were shuffled within train and within test, the paper's were not: the figures of "
+            "the paper beside ours are for another order."
+        )
+
+
+def how_made(summary: Summary) -> str:
+    """Say in one paragraph what was run, when and on what."""
+    days = " to ".join(summary.days())
+    machines = "; ".join(
+        f"{one['processor']}, {one['cores']} cores, {one['system']}" for one in summary.machines()
+    )
+    took = sum(call["seconds"] for call in summary.calls)
+    return (
+        f"{summary.n_runs:,} runs, {days}, with boostline {boostline.__version__} on {machines}. "
+        f"They took {duration(summary.cpu_seconds)} of processor time, {duration(took)} by the clock. "
+        f"Each run passes once over the train rows, then over the test rows, predicts each row before learning "
+        f"it and goes on learning on the test rows, as in the paper (Jung and Tewari, AISTATS 2018, Section 4). "
+        f"Boosters: {summary.settings}."
+    )
+
+
+def settings_lines(summary: Summary) -> list[str]:
+    """Return machine, versions, settings and commands, a line each."""
+    lines = []
+    for one in summary.machines():
+        lines.append(
+            f"{one['processor']}, {one['cores']} cores, {one['system']}; Python {one['python']}, "
+            f"NumPy {one['numpy']}, boostline {boostline.__version__}"
+        )
+    lines.append(f"boosters: {summary.settings}")
+    for call in summary.calls:
+        lines.append(
+            f"{call['started'][:16].replace('T', ' ')} UTC: `{call['command']}`, {call['runs']} runs in "
+            f"{duration(call['seconds'])} on {call['where']}"
+            + ("" if call["finished"] else " (stopped)")
+        )
+    return lines
+
+
+def duration(seconds: float) -> str:
+    """Write a length of time.
+
+    Examples
+    --------
+    >>> duration(12.3), duration(754)
+    ('12.3 s', '12 min 34 s')
+    """
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 100:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+_OVERVIEW = "Rank loss on the test rows: the paper's figures, ours in both orders, and the decayed label counts"
+
+
+def _section(summary: Summary, name: str) -> Iterator[str]:
+    yield f'<h2 id="{_anchor(name)}">{html.escape(name)}</h2>'
+    if not any(summary.cell(name, one, o) for one in ALGORITHMS for o in summary.orders):
+        yield "<p>No booster was run.</p>"
+        return
+    if name in summary.measured_by_order():
+        yield (
+            '<p class="plainly">In file order this set measures the order of its rows, not the '
+            "learning: look at the shuffled panels.</p>"
+        )
+    drawn = [
+        (
+            "learning curves",
+            pictures.learning_curves(summary, name),
+            "Rank loss of each row before it is learned, as a moving mean over train and test rows.",
+        ),
+        (
+            "rank loss against the number of learners",
+            pictures.loss_by_learners(summary, name),
+            "Rank loss over the test rows if only the first i learners voted.",
+        ),
+        (
+            "weights and edges",
+            pictures.learners(summary, name),
+            "Weights that Ada.OLMR gave its learners, probabilities with which it follows each expert (the "
+            "first i learners), and the learners' empirical edges.",
+        ),
+        (
+            "rank loss against the edge",
+            pictures.loss_by_edge(summary, name),
+            "OnlineBMR is told an edge. Its rank loss over the test rows for each edge that was tried.",
+        ),
+    ]
+    for title, figure, caption in drawn:
+        if figure is not None:
+            yield _figure(f"{name}: {title}", pictures.to_png(figure), caption)
+
+
+def _figure(title: str, picture: bytes, caption: str) -> str:
+    data = base64.b64encode(picture).decode("ascii")
+    return (
+        f'<figure><img alt="{html.escape(title)}" src="data:image/png;base64,{data}">'
+        f"<figcaption>{html.escape(caption)}</figcaption></figure>"
+    )
+
+
+def _reading(summary: Summary) -> str:
+    items = [
+        "Rank loss: share of the pairs of a relevant and an irrelevant label that are ranked the wrong way "
+        "round, ties one half; rows without such a pair count 0.",
+        "File order is the paper's protocol. Shuffled: permuted within train and within test, by the seed.",
+        "Decayed counts: rank by how often each label was relevant of late, halving the past at each row. "
+        "Label frequency: the same without forgetting. Neither looks at a feature.",
+        "best BMR: the paper tried four edges and printed the best on the test rows. So do we, and show all; "
+        "the best of several on the test rows flatters a little.",
+        "Seconds are processor time inside the model's own calls.",
+        *settings_lines(summary),
+    ]
+    return "<ul>" + "\n".join(f"<li>{html.escape(item)}</li>" for item in items) + "</ul>"
+
+
+def _anchor(name: str) -> str:
+    return "data-" + "".join(c if c.isalnum() or c in "-_" else "_" for c in name)

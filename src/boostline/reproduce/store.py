@@ -1,0 +1,120 @@
+"""The folder of results: each run a file, written whole or not at all.
+
+::
+
+    folder/
+      runs/<data>-<algorithm>-...-<digest>.json   one per run, the moment it is finished
+      data/<fingerprint>.json                     what each data set is like
+      calls.json                                  when the command ran, and for how long
+      results.json, runs.csv, table2.csv, table3.csv, report.html     made at the end
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import boostline
+from boostline.reproduce.plan import Settings, Task
+from boostline.reproduce.work import FORMAT
+
+__all__ = ["Store", "write_atomically"]
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file so that a reader, or a crash, finds the old one or the new one, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}-", text=True)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)  # mkstemp's files are for the owner alone
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+class Store:
+    """Runs and data sets in a folder, which is made if it is not there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     len(Store(folder).runs(Settings()))
+    0
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        for part in ("runs", "data"):
+            (self.folder / part).mkdir(parents=True, exist_ok=True)
+
+    def add(self, task: Task, record: dict[str, Any]) -> None:
+        """Keep a finished run."""
+        write_atomically(self._path(task), json.dumps(record) + "\n")
+
+    def missing(self, tasks: Iterable[Task]) -> list[Task]:
+        """Return the tasks that have no result of this version of boostline yet."""
+        return [task for task in tasks if _read(self._path(task)) is None]
+
+    def forget(self, tasks: Iterable[Task]) -> None:
+        """Throw away what there is of these tasks."""
+        for task in tasks:
+            self._path(task).unlink(missing_ok=True)
+
+    def runs(self, settings: Settings) -> list[dict[str, Any]]:
+        """Return all finished runs with these settings, in the order of their names."""
+        found = []
+        for path in sorted((self.folder / "runs").glob("*.json")):
+            record = _read(path)
+            if record is not None and Settings(**record["task"]["settings"]) == settings:
+                found.append(record)
+        return found
+
+    def add_data(self, name: str, mark: str, description: dict[str, Any]) -> None:
+        """Keep what a data set is like, so that a report can tell without loading it again."""
+        text = json.dumps({"name": name, "fingerprint": mark, **description}, indent=1)
+        write_atomically(self.folder / "data" / f"{mark}.json", text + "\n")
+
+    def data(self) -> dict[str, dict[str, Any]]:
+        """Return what the data sets are like, by fingerprint."""
+        found = {}
+        for path in sorted((self.folder / "data").glob("*.json")):
+            description = json.loads(path.read_text(encoding="utf-8"))
+            found[description["fingerprint"]] = description
+        return found
+
+    def add_call(self, call: dict[str, Any]) -> None:
+        """Note one use of the command."""
+        write_atomically(
+            self.folder / "calls.json", json.dumps([*self.calls(), call], indent=1) + "\n"
+        )
+
+    def calls(self) -> list[dict[str, Any]]:
+        """Return the uses of the command that worked in this folder."""
+        path = self.folder / "calls.json"
+        if not path.exists():
+            return []
+        calls: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+        return calls
+
+    def _path(self, task: Task) -> Path:
+        return self.folder / "runs" / f"{task.key}.json"
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """Read a run; None if there is none, or none that this version can use."""
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, json.JSONDecodeError, UnicodeDecodeError):
+        return None
+    usable = record.get("format") == FORMAT and record.get("version") == boostline.__version__
+    return record if usable else None
