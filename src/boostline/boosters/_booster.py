@@ -352,11 +352,7 @@ class Booster:
         if algorithm not in _BOOSTERS:
             raise ValueError(f"unknown algorithm {algorithm!r}; known are {', '.join(_BOOSTERS)}")
         source = config["resolved"] if config["resolved"] is not None else config["learners"]
-        given = iter(python_learners)
-        learners = [
-            _next_python(given, c) if c.get("kind") == FromPython.kind else from_config(c)
-            for c in source
-        ]
+        learners = _described(source, python_learners)
         model = _BOOSTERS[algorithm](
             config["n_labels"],
             labels=config["labels"],
@@ -370,8 +366,7 @@ class Booster:
             built = [d.build(model._n_labels, n_features) for d in model._learners]
             model._native = model._make_native(built, n_features)
             model._n_features = n_features
-            if all(c.get("kind") != FromPython.kind for c in config["learners"]):
-                model._learners = [from_config(c) for c in config["learners"]]
+            model._learners = _described(config["learners"], python_learners)
         return model
 
     def __getstate__(self) -> dict[str, Any]:
@@ -498,6 +493,14 @@ def _refuse_overlap(relevant: _inputs.LabelLists, unknown: _inputs.LabelLists, k
         )
         if len(both):
             raise ValueError(f"label {both[0]} is both in relevant and in unknown (row {i})")
+
+
+def _described(configs: Sequence[Any], python_learners: Sequence[Any]) -> list[Description]:
+    given = iter(python_learners)
+    return [
+        _next_python(given, c) if c.get("kind") == FromPython.kind else from_config(c)
+        for c in configs
+    ]
 
 
 def _next_python(given: Any, config: dict[str, Any]) -> FromPython:
