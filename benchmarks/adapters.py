@@ -1,7 +1,8 @@
 """What the scikit-learn and River adapters add to the core's own time.
 
 Both sides learn the same stream and take turns, chunk by chunk, on the CPU clock of this thread, so that other
-programs disturb them alike. Run: ``python benchmarks/adapters.py [--json]``.
+programs disturb them alike. Run: ``python benchmarks/adapters.py [--yeast] [--json]``. With ``--yeast`` it compares
+label sets instead: micro-F1 of one prequential pass over shuffled, scaled yeast, against `MLPClassifier.partial_fit`.
 
 The aims: `partial_fit` on blocks of 100 rows adds less than 5 %; River's ``learn_one``, ``score_one`` and
 ``predict_one`` with 100 features add less than 40 microseconds per example.
@@ -92,10 +93,70 @@ def river(method: str, n: int = 4000, n_trees: int = 1) -> dict[str, float]:
     return {"core_us": a * 1e6, "adapter_us": b * 1e6, "added_us": added * 1e6}
 
 
+def yeast(n_shuffles: int) -> dict[str, dict[str, float]]:
+    """Micro-F1 of predictions made before learning: of all rows, and of the last 917."""
+    from sklearn.base import clone
+    from sklearn.metrics import f1_score
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.preprocessing import StandardScaler
+
+    from boostline.sklearn import OnlineBMRClassifier
+
+    data = bl.data.load("yeast")
+    X, Y = StandardScaler().fit_transform(data.X), np.asarray(data.Y, dtype=int)
+    # Small blocks and steps of 0.01 were tried as well as the defaults, so that the peer is seen at its best.
+    models = {
+        "AdaOLMRClassifier": (SklearnClassifier(random_state=SEED), 10),
+        "AdaOLMRClassifier(zero_point='common')": (
+            SklearnClassifier(zero_point="common", random_state=SEED),
+            10,
+        ),
+        "OnlineBMRClassifier": (OnlineBMRClassifier(random_state=SEED), 10),
+        "MLPClassifier, single rows": (MLPClassifier(random_state=SEED), 1),
+        "MLPClassifier, blocks of 10": (MLPClassifier(random_state=SEED), 10),
+        "MLPClassifier, blocks of 10, steps of 0.01": (
+            MLPClassifier(random_state=SEED, learning_rate_init=0.01),
+            10,
+        ),
+    }
+    found: dict[str, dict[str, float]] = {}
+    for name, (unfitted, block) in models.items():
+        of_all, of_last = [], []
+        for shuffle in range(n_shuffles):
+            order = np.random.default_rng(shuffle).permutation(len(X))
+            model, named = clone(unfitted), np.zeros_like(Y)
+            for i in range(0, len(X), block):
+                rows = order[i : i + block]
+                if i:
+                    named[rows] = model.predict(X[rows])
+                model.partial_fit(X[rows], Y[rows], classes=np.arange(Y.shape[1]))
+            of_all.append(f1_score(Y, named, average="micro"))
+            last = order[data.n_train :]
+            of_last.append(f1_score(Y[last], named[last], average="micro"))
+        found[name] = {"all": statistics.mean(of_all), "last": statistics.mean(of_last)}
+        if n_shuffles > 1:
+            found[name]["sd"] = statistics.stdev(of_all)
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="for programs")
-    as_json = parser.parse_args().json
+    parser.add_argument(
+        "--yeast", action="store_true", help="compare label sets with MLPClassifier's"
+    )
+    parser.add_argument("--shuffles", type=int, default=3)
+    arguments = parser.parse_args()
+    as_json = arguments.json
+    if arguments.yeast:
+        table = yeast(arguments.shuffles)
+        if as_json:
+            print(json.dumps(table, indent=2))
+            return
+        print(f"{'micro-F1, shuffled yeast':<45}{'all rows':>9}{'last 917':>10}")
+        for name, row in table.items():
+            print(f"{name:<45}{row['all']:>9.4f}{row['last']:>10.4f}")
+        return
     result = {"partial_fit": partial_fit()}
     for method in ("learn_one", "score_one", "predict_one"):
         result[method] = river(method)

@@ -65,13 +65,16 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             times in succession (2.5: three times with 5/6); a row with 0 is left out.
         """
         X, y, weights, names = self._checked(X, y, sample_weight, reset=True)
-        self._begin(y, names, None)
+        n_passes = _whole_number(self.n_passes, "n_passes")
+        target = _targets.begin(y, names, None)
+        relevance = target.relevance(y)
+        self._begin(target)
         random = check_random_state(self.random_state)
         n = X.shape[0]
-        for i in range(_whole_number(self.n_passes, "n_passes")):
+        for i in range(n_passes):
             order = random.permutation(n) if self.shuffle else np.arange(n)
             # Scores of rows that were learned before say nothing about new rows: later passes leave the zero point.
-            self._pass(X, y, weights, order, honest=i == 0)
+            self._pass(X, relevance, weights, order, honest=i == 0)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -90,11 +93,15 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("classes must be passed on the first call to partial_fit.")
         X, y, weights, names = self._checked(X, y, sample_weight, reset=first)
         if first:
-            self._begin(y, names, classes)
+            target = _targets.begin(y, names, classes)
         else:
-            _targets.go_on(self._target, y, names, classes)
+            target = self._target
+            _targets.go_on(target, y, names, classes)
+        relevance = target.relevance(y)
+        if first:  # only now that nothing can be wrong with y
+            self._begin(target)
         self.booster_.n_threads = effective_n_jobs(self.n_jobs)
-        self._pass(X, y, weights, np.arange(X.shape[0]), honest=True)
+        self._pass(X, relevance, weights, np.arange(X.shape[0]), honest=True)
         return self
 
     def _checked(
@@ -133,8 +140,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ensure_all_finite="allow-nan",
         )
 
-    def _begin(self, y: NDArray[Any], names: list[Any] | None, classes: Any) -> None:
-        target = _targets.begin(y, names, classes)
+    def _begin(self, target: _targets.Target) -> None:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         # Learners written in Python carry state: a copy keeps the parameter as it was given.
         booster = self._make_booster(
@@ -149,7 +155,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _pass(
         self,
         X: Any,
-        y: NDArray[Any],
+        relevance: _targets.Relevance,
         weights: FloatArray | None,
         order: NDArray[np.intp],
         *,
@@ -157,7 +163,6 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         """Learn the rows in the given order, and the zero point from the scores they had before."""
         in_order = bool((order[1:] > order[:-1]).all())
-        relevance = self._target.relevance(y)
         if weights is not None:
             order, weights = _repeated(order, weights)
         for start in range(0, len(order), _BLOCK):

@@ -30,7 +30,7 @@ class Target:
         place = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
         if (strange := self.classes[place] != y).any():
             raise ValueError(
-                f"y has the class {y[strange][0]!r}, but classes are {self.classes.tolist()}"
+                f"y has the class {y[strange].tolist()[0]!r}, but classes are {self.classes.tolist()}"
             )
         rows = np.zeros((len(y), len(self.classes)), dtype=np.int8)
         rows[np.arange(len(y)), place] = 1
