@@ -137,7 +137,8 @@ class HoeffdingTree final : public Learner {
         if (!nodes_[leaf_id].active) return;
         if (entries_[e].stats < 0 && !add_stats(leaf_id, e)) return;
         const std::size_t n = settings_.features.size();
-        observe(LabelStats::in(stats_.at(entries_[e].stats), n), gathered_.data(), n, importance);
+        const LabelStats s = LabelStats::in(stats_.at(entries_[e].stats), n);
+        observe(s.weight, s.mean, s.m2, s.min, s.max, gathered_.data(), n, importance);
         Node& leaf = nodes_[leaf_id];
         if (leaf.weight - leaf.last_try > settings_.grace_period) {
             leaf.last_try = leaf.weight;
@@ -186,12 +187,14 @@ class HoeffdingTree final : public Learner {
         // The side of a threshold is one bit, so no gain exceeds 1: nothing can be better by more than the bound.
         if (!tie && bound >= 1.0) return;
         static thread_local std::vector<LabelStats> labels;
-        static thread_local SplitSearch search;
+        static thread_local SplitSearch<float> coarse;
+        static thread_local SplitSearch<double> exact;
         labels.clear();
         const std::size_t n = settings_.features.size();
         for (std::int32_t e = leaf.first_entry; e >= 0; e = entries_[e].next)
             if (entries_[e].stats >= 0) labels.push_back(LabelStats::in(stats_.at(entries_[e].stats), n));
-        const Split split = search.best(labels, n);
+        if (!tie && coarse.largest_lead(labels, n) <= bound) return;  // so in most tries: a fifth of the time
+        const Split split = exact.best(labels, n);
         if (split.covariate >= 0 && (tie || split.gain - split.runner_up > bound)) apply(leaf_id, split);
     }
 

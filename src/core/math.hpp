@@ -28,20 +28,17 @@ BOOSTLINE_INLINE double exp_(double x) {
     const double shifted = x * kLog2e + kRound;
     const double n = shifted - kRound;
     const double r = (x - n * kLn2High) - n * kLn2Low;  // |r| <= ln(2) / 2
-    double p = 1.0 / 6227020800.0;                      // Taylor series up to r^13 / 13!
-    p = p * r + 1.0 / 479001600.0;
-    p = p * r + 1.0 / 39916800.0;
-    p = p * r + 1.0 / 3628800.0;
-    p = p * r + 1.0 / 362880.0;
-    p = p * r + 1.0 / 40320.0;
-    p = p * r + 1.0 / 5040.0;
-    p = p * r + 1.0 / 720.0;
-    p = p * r + 1.0 / 120.0;
-    p = p * r + 1.0 / 24.0;
-    p = p * r + 1.0 / 6.0;
-    p = p * r + 0.5;
-    p = p * r + 1.0;
-    p = p * r + 1.0;
+    // Taylor series up to r^13 / 13!, in pairs (Estrin): independent terms keep the pipeline busy
+    const double r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
+    const double p01 = 1.0 + r;
+    const double p23 = 0.5 + r * (1.0 / 6.0);
+    const double p45 = 1.0 / 24.0 + r * (1.0 / 120.0);
+    const double p67 = 1.0 / 720.0 + r * (1.0 / 5040.0);
+    const double p89 = 1.0 / 40320.0 + r * (1.0 / 362880.0);
+    const double pab = 1.0 / 3628800.0 + r * (1.0 / 39916800.0);
+    const double pcd = 1.0 / 479001600.0 + r * (1.0 / 6227020800.0);
+    const double high = (p89 + r2 * pab) + r4 * pcd;
+    const double p = ((p01 + r2 * p23) + r4 * (p45 + r2 * p67)) + r8 * high;
     const std::uint64_t power = (bit_cast<std::uint64_t>(shifted) + 1023u) << 52;  // the bits of 2^n
     return p * bit_cast<double>(power);
 }
@@ -132,6 +129,46 @@ BOOSTLINE_INLINE NormalSplit normal_split(double z) {
     const double scale = exp_(-0.5 * t * t) / (tail_den * bits_den);
     const double tail = scale * (tail_num * bits_den);
     return {z < 0.0 ? tail : 1.0 - tail, scale * (bits_num * tail_den)};
+}
+
+// The same in single precision with short polynomials, to 2e-5 (share) and 5e-6 (entropy): enough to see that a split
+// is out of the question.
+struct CoarseSplit {
+    float below, entropy;
+};
+constexpr float kCoarseFarOut = 6.5f;
+
+BOOSTLINE_INLINE float coarse_exp(float x) {  // -22 <= x <= 0
+    const float shifted = x * 1.44269504f + 12582912.0f;  // 1.5 * 2^23
+    const float n = shifted - 12582912.0f;
+    const float r = x - n * 0.693147181f;
+    float p = 1.0f / 120.0f;
+    p = p * r + 1.0f / 24.0f;
+    p = p * r + 1.0f / 6.0f;
+    p = p * r + 0.5f;
+    p = p * r + 1.0f;
+    p = p * r + 1.0f;
+    return p * bit_cast<float>((bit_cast<std::uint32_t>(shifted) + 127u) << 23);
+}
+
+BOOSTLINE_INLINE CoarseSplit coarse_split(float z) {
+    float t = z < 0.0f ? -z : z;
+    t = t < kCoarseFarOut ? t : kCoarseFarOut;
+    const float e = coarse_exp(-0.5f * t * t);
+    float tail = 0.00070429f;
+    tail = tail * t - 0.00804239f;
+    tail = tail * t + 0.03967387f;
+    tail = tail * t - 0.11694356f;
+    tail = tail * t + 0.24442527f;
+    tail = tail * t - 0.39821002f;
+    tail = tail * t + 0.49998435f;
+    tail = tail * e;
+    float bits = -5.37615131e-04f;
+    bits = bits * t + 4.44319164e-04f;
+    bits = bits * t + 4.05603863e-02f;
+    bits = bits * t + 1.49514938e-05f;
+    bits = bits * t + 1.00000339f;
+    return {z < 0.0f ? tail : 1.0f - tail, bits * e};
 }
 
 BOOSTLINE_INLINE double normal_cdf(double z) { return normal_split(z).below; }

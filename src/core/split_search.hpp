@@ -64,12 +64,10 @@ inline Masses split_label(const LabelStats& s, std::size_t f, double threshold) 
 }
 
 // Adds one observation with importance q; a NaN covariate is left out.
-BOOSTLINE_VECTORISED static void observe(LabelStats s, const double* BOOSTLINE_RESTRICT x, std::size_t n, double q) {
-    double* BOOSTLINE_RESTRICT weight = s.weight;
-    double* BOOSTLINE_RESTRICT mean = s.mean;
-    double* BOOSTLINE_RESTRICT m2 = s.m2;
-    double* BOOSTLINE_RESTRICT min = s.min;
-    double* BOOSTLINE_RESTRICT max = s.max;
+BOOSTLINE_VECTORISED static void observe(double* BOOSTLINE_RESTRICT weight, double* BOOSTLINE_RESTRICT mean,
+                                         double* BOOSTLINE_RESTRICT m2, double* BOOSTLINE_RESTRICT min,
+                                         double* BOOSTLINE_RESTRICT max, const double* BOOSTLINE_RESTRICT x, std::size_t n,
+                                         double q) {
     for (std::size_t f = 0; f < n; ++f) {
         const double value = x[f];
         const bool known = value == value;
@@ -85,64 +83,95 @@ BOOSTLINE_VECTORISED static void observe(LabelStats s, const double* BOOSTLINE_R
     }
 }
 
-// Where each threshold lies among the values of a label, in standard deviations; far out when all of them are on one side.
-BOOSTLINE_VECTORISED static void standardise(LabelStats s, std::size_t n, const double* BOOSTLINE_RESTRICT thresholds,
-                                             double* BOOSTLINE_RESTRICT inverse_sd, double* BOOSTLINE_RESTRICT z) {
+// The hot loops of split search, in double precision (exact) and in single precision (coarse: twice the lanes, and short
+// polynomials). For each threshold and covariate they add a label's weight left of the threshold to `left_weight`, and
+// its weight times the entropy of its division to `left_over`.
+BOOSTLINE_INLINE NormalSplit divide(double z) { return normal_split(z); }
+BOOSTLINE_INLINE CoarseSplit divide(float z) { return coarse_split(z); }
+
+template <class Real>
+struct SplitCells {
+    Real* z;
+    Real* left_weight;
+    Real* left_over;
+};
+
+template <class Real>
+BOOSTLINE_INLINE void add_varying_label(const LabelStats& s, std::size_t n, const double* BOOSTLINE_RESTRICT thresholds,
+                                        double* BOOSTLINE_RESTRICT inverse_sd, SplitCells<Real> cells) {
     const double* BOOSTLINE_RESTRICT mean = s.mean;
     const double* BOOSTLINE_RESTRICT min = s.min;
     const double* BOOSTLINE_RESTRICT max = s.max;
-    for (std::size_t f = 0; f < n; ++f) inverse_sd[f] = inverse_deviation(s.weight[f], s.m2[f]);
+    const double* BOOSTLINE_RESTRICT weight = s.weight;
+    Real* BOOSTLINE_RESTRICT z = cells.z;
+    Real* BOOSTLINE_RESTRICT left_weight = cells.left_weight;
+    Real* BOOSTLINE_RESTRICT left_over = cells.left_over;
+    for (std::size_t f = 0; f < n; ++f) inverse_sd[f] = inverse_deviation(weight[f], s.m2[f]);
+    // Where the threshold lies among the label's values, in standard deviations; far out when all are on one side.
     for (std::size_t j = 0; j < kThresholds; ++j)
         for (std::size_t f = 0; f < n; ++f) {
             const double threshold = thresholds[j * n + f];
             const double inside = threshold < min[f] ? -kFarOut : (threshold - mean[f]) * inverse_sd[f];
-            z[j * n + f] = threshold >= max[f] ? kFarOut : inside;
+            z[j * n + f] = static_cast<Real>(threshold >= max[f] ? kFarOut : inside);
         }
-}
-
-// The hot loop of split search: z becomes the share left of the threshold, `bits` the entropy of that split.
-BOOSTLINE_VECTORISED static void split_shares(double* BOOSTLINE_RESTRICT z, double* BOOSTLINE_RESTRICT bits,
-                                              std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) {
-        const NormalSplit split = normal_split(z[i]);
+    Real* BOOSTLINE_RESTRICT bits = z + kThresholds * n;
+    for (std::size_t i = 0; i < kThresholds * n; ++i) {
+        const auto split = divide(z[i]);
         z[i] = split.below;
         bits[i] = split.entropy;
     }
-}
-
-BOOSTLINE_VECTORISED static void add_label(const double* BOOSTLINE_RESTRICT weight, std::size_t n,
-                                           const double* BOOSTLINE_RESTRICT share, const double* BOOSTLINE_RESTRICT bits,
-                                           double* BOOSTLINE_RESTRICT left_weight, double* BOOSTLINE_RESTRICT left_over) {
     for (std::size_t j = 0; j < kThresholds; ++j)
         for (std::size_t f = 0; f < n; ++f) {
-            left_weight[j * n + f] += weight[f] * share[j * n + f];
-            left_over[j * n + f] += weight[f] * bits[j * n + f];
+            const Real w = static_cast<Real>(weight[f]);
+            left_weight[j * n + f] += w * z[j * n + f];
+            left_over[j * n + f] += w * bits[j * n + f];
         }
 }
 
-// A label each of whose covariates has had one value only is on one side as a whole: its split costs no bits.
-BOOSTLINE_VECTORISED static void add_constant_label(const double* BOOSTLINE_RESTRICT weight,
-                                                    const double* BOOSTLINE_RESTRICT max, std::size_t n,
-                                                    const double* BOOSTLINE_RESTRICT thresholds,
-                                                    double* BOOSTLINE_RESTRICT left_weight) {
+// A label each of whose covariates has had one value only is on one side as a whole: its division has no entropy.
+template <class Real>
+BOOSTLINE_INLINE void add_constant_label(const LabelStats& s, std::size_t n, const double* BOOSTLINE_RESTRICT thresholds,
+                                         Real* BOOSTLINE_RESTRICT left_weight) {
+    const double* BOOSTLINE_RESTRICT weight = s.weight;
+    const double* BOOSTLINE_RESTRICT max = s.max;
     for (std::size_t j = 0; j < kThresholds; ++j)
         for (std::size_t f = 0; f < n; ++f)
-            left_weight[j * n + f] += thresholds[j * n + f] >= max[f] ? weight[f] : 0.0;
+            left_weight[j * n + f] += static_cast<Real>(thresholds[j * n + f] >= max[f] ? weight[f] : 0.0);
 }
 
-// Gains in bits; -1 where a side is too light. `share_seen` is the covariate's share of the weight (missing values).
-BOOSTLINE_VECTORISED static void gains(const double* BOOSTLINE_RESTRICT total, const double* BOOSTLINE_RESTRICT share_seen,
-                                       std::size_t n, const double* BOOSTLINE_RESTRICT left_weight,
-                                       double* BOOSTLINE_RESTRICT left_over) {
+// Gains in bits, times the covariate's share of the weight (which missing values lower).
+template <class Real>
+BOOSTLINE_INLINE void gains(const double* BOOSTLINE_RESTRICT total, const double* BOOSTLINE_RESTRICT share_seen,
+                            std::size_t n, const Real* BOOSTLINE_RESTRICT left_weight,
+                            const Real* BOOSTLINE_RESTRICT left_over, double* BOOSTLINE_RESTRICT gain) {
     for (std::size_t j = 0; j < kThresholds; ++j)
         for (std::size_t f = 0; f < n; ++f) {
-            const double whole = total[f], left = left_weight[j * n + f], right = whole - left;
+            const double whole = total[f], left = static_cast<double>(left_weight[j * n + f]);
+            double right = whole - left;
+            right = right > 0.0 ? right : 0.0;
             const double side = x_log2_x(whole) - x_log2_x(left) - x_log2_x(right);
-            const double gain = (side - left_over[j * n + f]) / whole * share_seen[f];
-            const bool heavy = (left > kMinBranchShare * whole) & (right > kMinBranchShare * whole);
-            left_over[j * n + f] = heavy ? (gain > 0.0 ? gain : 0.0) : -1.0;
+            const double bits = (side - static_cast<double>(left_over[j * n + f])) / whole * share_seen[f];
+            gain[j * n + f] = bits > 0.0 ? bits : 0.0;
         }
 }
+
+// target_clones does not reach templates: one plain function for each precision.
+#define BOOSTLINE_SPLIT_KERNELS(Real)                                                                                   \
+    BOOSTLINE_VECTORISED static void add_varying(const LabelStats& s, std::size_t n, const double* thresholds,         \
+                                                 double* inverse_sd, SplitCells<Real> cells) {                          \
+        add_varying_label<Real>(s, n, thresholds, inverse_sd, cells);                                                   \
+    }                                                                                                                   \
+    BOOSTLINE_VECTORISED static void add_constant(const LabelStats& s, std::size_t n, const double* thresholds,         \
+                                                  Real* left_weight) {                                                  \
+        add_constant_label<Real>(s, n, thresholds, left_weight);                                                        \
+    }                                                                                                                   \
+    BOOSTLINE_VECTORISED static void compute_gains(const double* total, const double* share_seen, std::size_t n,        \
+                                                   const Real* left_weight, const Real* left_over, double* gain) {     \
+        gains<Real>(total, share_seen, n, left_weight, left_over, gain);                                                \
+    }
+BOOSTLINE_SPLIT_KERNELS(double)
+BOOSTLINE_SPLIT_KERNELS(float)
+#undef BOOSTLINE_SPLIT_KERNELS
 
 struct Split {
     std::int32_t covariate = -1;  // -1: no candidate
@@ -152,24 +181,66 @@ struct Split {
 };
 
 // The gain is the information between label and side, H(side) - sum over labels of (w / W) H(side | label): each label
-// adds to two numbers per cell, and needs one evaluation of normal_split.
+// adds to two numbers per cell, and needs one evaluation of the normal distribution.
+template <class Real>
 class SplitSearch {
   public:
+    // The best split.
     Split best(const std::vector<LabelStats>& labels, std::size_t n) {
-        prepare(labels, n);
-        for (const LabelStats& s : labels) {
-            if (varies(s, n)) {
-                standardise(s, n, thresholds_.data(), inverse_sd_.data(), share_.data());
-                split_shares(share_.data(), bits_.data(), share_.size());
-                add_label(s.weight, n, share_.data(), bits_.data(), left_weight_.data(), left_over_.data());
-            } else {
-                add_constant_label(s.weight, s.max, n, thresholds_.data(), left_weight_.data());
+        evaluate(labels, n);
+        best_of_covariates(n, kMinBranchShare, best_of_);
+        Split split;
+        const double best = *std::max_element(best_of_.begin(), best_of_.end());
+        if (best < 0.0) return split;
+        std::size_t f = 0, j = 0;
+        while (best_of_[f] < best - kGainTie) ++f;
+        while (!heavy(f, j * n + f, kMinBranchShare) || gain_[j * n + f] < best_of_[f] - kGainTie) ++j;
+        split.covariate = static_cast<std::int32_t>(f);
+        split.threshold = thresholds_[j * n + f];
+        split.gain = gain_[j * n + f];
+        for (std::size_t other = 0; other < n; ++other)
+            if (other != f) split.runner_up = std::max(split.runner_up, best_of_[other]);
+        return split;
+    }
+
+    // No covariate beats every other one by more than this: a bound that allows for the error of single precision, in the
+    // gains and in which branches count as heavy enough.
+    double largest_lead(const std::vector<LabelStats>& labels, std::size_t n) {
+        constexpr double kCoarseError = 1e-3, kShareError = 1e-4;
+        evaluate(labels, n);
+        best_of_covariates(n, kMinBranchShare - kShareError, best_of_);        // at least what the gain can be
+        best_of_covariates(n, kMinBranchShare + kShareError, surely_best_of_);  // at most
+        double first = 0.0, second = 0.0;  // a covariate without candidates counts 0
+        std::size_t leader = 0;
+        for (std::size_t f = 0; f < n; ++f) {
+            if (surely_best_of_[f] > first) {
+                second = first;
+                first = surely_best_of_[f];
+                leader = f;
+            } else if (surely_best_of_[f] > second) {
+                second = surely_best_of_[f];
             }
         }
-        return choose(n);
+        double lead = 0.0;
+        for (std::size_t f = 0; f < n; ++f) lead = std::max(lead, best_of_[f] - (f == leader ? second : first));
+        return lead + 2.0 * kCoarseError;
     }
 
   private:
+    void evaluate(const std::vector<LabelStats>& labels, std::size_t n) {
+        prepare(labels, n);
+        for (const LabelStats& s : labels) {
+            if (varies(s, n))
+                add_varying(s, n, thresholds_.data(), inverse_sd_.data(),
+                            SplitCells<Real>{z_.data(), left_weight_.data(), left_over_.data()});
+            else
+                add_constant(s, n, thresholds_.data(), left_weight_.data());
+        }
+        const double seen_most = *std::max_element(total_.begin(), total_.end());
+        for (std::size_t f = 0; f < n; ++f) share_seen_[f] = total_[f] / seen_most;
+        compute_gains(total_.data(), share_seen_.data(), n, left_weight_.data(), left_over_.data(), gain_.data());
+    }
+
     void prepare(const std::vector<LabelStats>& labels, std::size_t n) {
         const std::size_t cells = n * kThresholds;
         low_.assign(n, std::numeric_limits<double>::infinity());
@@ -186,13 +257,11 @@ class SplitSearch {
             for (std::size_t f = 0; f < n; ++f)
                 thresholds_[static_cast<std::size_t>(j) * n + f] =
                     low_[f] + (high_[f] - low_[f]) * (j + 1) / (kThresholds + 1);
-        inverse_sd_.resize(n);
-        share_seen_.resize(n);
-        best_of_.resize(n);
-        share_.resize(cells);
-        bits_.resize(cells);
-        left_weight_.assign(cells, 0.0);
-        left_over_.assign(cells, 0.0);
+        for (auto* column : {&inverse_sd_, &share_seen_, &best_of_, &surely_best_of_}) column->resize(n);
+        gain_.resize(cells);
+        z_.resize(2 * cells);
+        left_weight_.assign(cells, Real(0));
+        left_over_.assign(cells, Real(0));
     }
 
     static bool varies(const LabelStats& s, std::size_t n) {
@@ -201,31 +270,24 @@ class SplitSearch {
         return any;
     }
 
-    Split choose(std::size_t n) {
-        const double seen_most = *std::max_element(total_.begin(), total_.end());
-        for (std::size_t f = 0; f < n; ++f) share_seen_[f] = total_[f] / seen_most;
-        gains(total_.data(), share_seen_.data(), n, left_weight_.data(), left_over_.data());
-        for (std::size_t f = 0; f < n; ++f) {
-            best_of_[f] = -1.0;
-            if (!(low_[f] < high_[f])) continue;
-            for (std::size_t j = 0; j < kThresholds; ++j) best_of_[f] = std::max(best_of_[f], left_over_[j * n + f]);
-        }
-        const double best = *std::max_element(best_of_.begin(), best_of_.end());
-        Split split;
-        if (best < 0.0) return split;
-        std::size_t f = 0, j = 0;
-        while (best_of_[f] < best - kGainTie) ++f;
-        while (left_over_[j * n + f] < best_of_[f] - kGainTie) ++j;
-        split.covariate = static_cast<std::int32_t>(f);
-        split.threshold = thresholds_[j * n + f];
-        split.gain = left_over_[j * n + f];
-        for (std::size_t other = 0; other < n; ++other)
-            if (other != f) split.runner_up = std::max(split.runner_up, best_of_[other]);
-        return split;
+    bool heavy(std::size_t f, std::size_t cell, double share) const {
+        const double left = static_cast<double>(left_weight_[cell]), least = share * total_[f];
+        return left > least && total_[f] - left > least;
     }
 
-    std::vector<double> low_, high_, total_, share_seen_, inverse_sd_, best_of_;   // per covariate
-    std::vector<double> thresholds_, share_, bits_, left_weight_, left_over_;  // per threshold and covariate
+    // The largest gain of each covariate over splits both of whose sides are heavy enough; -1 if there is none.
+    void best_of_covariates(std::size_t n, double share, std::vector<double>& best) const {
+        for (std::size_t f = 0; f < n; ++f) {
+            best[f] = -1.0;
+            if (!(low_[f] < high_[f])) continue;
+            for (std::size_t j = 0; j < kThresholds; ++j)
+                if (heavy(f, j * n + f, share)) best[f] = std::max(best[f], gain_[j * n + f]);
+        }
+    }
+
+    std::vector<double> low_, high_, total_, share_seen_, inverse_sd_, best_of_, surely_best_of_;  // per covariate
+    std::vector<double> thresholds_, gain_;                                                        // per threshold and covariate
+    std::vector<Real> z_, left_weight_, left_over_;
 };
 
 }  // namespace boostline
