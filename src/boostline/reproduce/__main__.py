@@ -1,18 +1,10 @@
-"""``python -m boostline.reproduce``: the command without the rest of the command line."""
+"""``python -m boostline.reproduce``: the same as ``boostline reproduce``."""
 
 from __future__ import annotations
 
-import typer
+import sys
 
-from boostline.reproduce.command import register
-
-
-def main() -> None:
-    """Run the command."""
-    app = typer.Typer(add_completion=False)
-    register(app)
-    app()
-
+from boostline.cli import main
 
 if __name__ == "__main__":
-    main()
+    main(["reproduce", *sys.argv[1:]])

@@ -37,6 +37,16 @@ def reproduce(
         int | None,
         typer.Option(help="Rows of a file that are for training; default: two thirds.", min=1),
     ] = None,
+    drop: Annotated[
+        str | None, typer.Option(help="Columns of a file that are neither: id,date.")
+    ] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Of a csv file.")] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help="arff, svmlight, csv, parquet or jsonl, if the file's name does not say."
+        ),
+    ] = None,
     algorithm: Annotated[
         list[str] | None,
         typer.Option(help="ada_olmr or online_bmr; may be repeated. Default: both."),
@@ -83,32 +93,31 @@ def reproduce(
     """
     from rich.console import Console
 
-    from boostline.reproduce import ClusterError, Settings, run
+    from boostline.reproduce import Settings, run
     from boostline.reproduce.paper import SMALL_SETS
 
+    result = run(
+        _split_names(data) if data else SMALL_SETS,
+        out,
+        algorithms=algorithm or ("ada_olmr", "online_bmr"),
+        edges=edge,
+        orders=order or ("file", "shuffled"),
+        seeds=seeds,
+        settings=Settings(learners, trees, covariates, loss, expert),
+        labels=_labels(labels),
+        test=test,
+        n_train=train_rows,
+        drop=None if drop is None else [part.strip() for part in drop.split(",")],
+        delimiter=delimiter,
+        format=format,
+        jobs=jobs,
+        dask=dask,
+        fresh=fresh,
+        report_only=report_only,
+        docs=docs,
+        progress=False if quiet else None,
+    )
     errors = Console(stderr=True, soft_wrap=True, highlight=False)
-    try:
-        result = run(
-            _split_names(data) if data else SMALL_SETS,
-            out,
-            algorithms=algorithm or ("ada_olmr", "online_bmr"),
-            edges=edge,
-            orders=order or ("file", "shuffled"),
-            seeds=seeds,
-            settings=Settings(learners, trees, covariates, loss, expert),
-            labels=_labels(labels),
-            test=test,
-            n_train=train_rows,
-            jobs=jobs,
-            dask=dask,
-            fresh=fresh,
-            report_only=report_only,
-            docs=docs,
-            progress=False if quiet else None,
-        )
-    except (ValueError, OSError, ImportError, ClusterError) as error:
-        errors.print(f"boostline reproduce: {error}", markup=False)
-        raise typer.Exit(1) from error
     if not result.finished and not report_only:
         errors.print(
             f"stopped: {result.n_done:,} of {result.n_tasks:,} runs are finished and kept in "

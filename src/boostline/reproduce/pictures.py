@@ -101,15 +101,20 @@ def learning_curves(summary: Summary, name: str) -> Figure:
 def loss_by_learners(summary: Summary, name: str) -> Figure:
     """Loss over the test rows if only the first i learners voted; a panel per order."""
     figure, panels = _figure(1, len(summary.orders), (5.4 * len(summary.orders), 4.1), share=True)
-    most = 1
+    most, top = 1, 0.0
     for order, axes in zip(summary.orders, panels, strict=True):
         for algorithm in summary.algorithms:
             cell = summary.cell(name, algorithm, order)
             if cell is not None:
                 values = cell.arrays("expert_losses")
                 most = max(most, values.shape[1])
+                # A first tree that went astray would press all that follows flat.
+                later = values[:, min(1, values.shape[1] - 1) :]
+                top = max(top, float((later.mean(axis=0) + half_width(later)).max()))
                 i = np.arange(1, values.shape[1] + 1)
                 _line(axes, i, values, _label(cell), _COLOURS[algorithm])
+    panels[0].set_ylim(0, 1.05 * top)
+    for order, axes in zip(summary.orders, panels, strict=True):
         _beside(axes, summary, name, order)
         axes.set_title(_ORDER_TITLES[order], fontsize=10)
         axes.set_xscale("log")
@@ -219,8 +224,15 @@ def _title(figure: Figure, title: str, note: str) -> None:
 
 def _legend(axes: Axes) -> None:
     """Put the legend below the panel, where it hides nothing."""
-    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": 2}
-    axes.legend(fontsize=8, frameon=False, columnspacing=1.2, handlelength=2.4, **below)
+    axes.legend(
+        fontsize=8,
+        frameon=False,
+        ncols=2,
+        columnspacing=1.2,
+        handlelength=2.4,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.17),
+    )
 
 
 def _line(
@@ -271,7 +283,7 @@ def _label(cell: Cell, order: str | None = None) -> str:
     if order is not None:
         parts.append(order)
     if cell.edge is not None:
-        parts.append(f"best edge {cell.edge:g}")
+        parts.append(f"edge {cell.edge:g}" if order else f"best edge {cell.edge:g}")
     return ", ".join(parts)
 
 

@@ -77,8 +77,7 @@ def write_page(summary: Summary, path: Path) -> None:
 def write_docs(summary: Summary, path: Path) -> None:
     """Write the tables as a Markdown page, and the overview beside it as a picture."""
     picture = path.with_name(f"{path.stem}-overview.png")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    picture.write_bytes(pictures.to_png(pictures.overview(summary)))
+    write_atomically(picture, pictures.to_png(pictures.overview(summary)))
     parts = [
         "# Results",
         "",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import boostline
 from boostline import data as data_sets
 from boostline.data import Dataset
 from boostline.reproduce import paper
@@ -25,7 +26,7 @@ from boostline.reproduce.plan import (
 )
 from boostline.reproduce.plan import expected_cost as cost_of
 from boostline.reproduce.progress import ProgressLike, show
-from boostline.reproduce.spread import count_jobs, spread
+from boostline.reproduce.spread import ClusterError, count_jobs, spread
 from boostline.reproduce.store import Store
 from boostline.reproduce.summary import Summary, describe
 
@@ -80,6 +81,9 @@ def run(
     labels: Sequence[str] | int | str | None = None,
     test: str | os.PathLike[str] | None = None,
     n_train: int | None = None,
+    drop: Sequence[str] | None = None,
+    delimiter: str | None = None,
+    format: str | None = None,
     jobs: int = -1,
     dask: str | None = None,
     fresh: bool = False,
@@ -112,7 +116,9 @@ def run(
         How boosters are made; default: the paper's 100 trees.
     labels, test, n_train
         For files: their labels, a file with the test rows, or how many rows are for training
-        (default: two thirds). See `boostline.data.load`.
+        (default: two thirds).
+    drop, delimiter, format
+        For files, as in `boostline.data.load`.
     jobs
         Local processes; -1 is one per core.
     dask
@@ -141,7 +147,9 @@ def run(
     settings = settings or Settings()
     wanted_seeds = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
     store = Store(out)
-    loaded = _load(data, labels, test, n_train)
+    given = {"labels": labels, "test": test, "n_train": n_train}
+    given |= {"drop": drop, "delimiter": delimiter, "format": format}
+    loaded = _load(data, given)
     tasks = plan(
         list(loaded.values()),
         settings=settings,
@@ -197,16 +205,18 @@ def _work(
     def cost(task: Task) -> float:
         return costs[task.data] * (_BASELINE_COST if task.algorithm in BASELINES else 1.0)
 
-    started, start, done = datetime.datetime.now(datetime.UTC), time.monotonic(), 0
+    started, start = datetime.datetime.now(datetime.UTC), time.monotonic()
     try:
         with show(progress, len(missing), sum(map(cost, missing))) as tell:
             for task, record in spread(missing, loaded, jobs=jobs, dask=dask):
+                _check_version(record)
                 store.add(task, record)
-                done += 1
                 tell(cost(task))
     except KeyboardInterrupt:
         pass  # all that was finished is kept; Result.finished tells
     finally:
+        # Counted in the folder: Ctrl-C may have come between the writing of a run and a counter.
+        done = len(missing) - len(store.missing(missing))
         store.add_call(
             {
                 **call,
@@ -219,28 +229,34 @@ def _work(
     return done
 
 
+def _check_version(record: dict[str, Any]) -> None:
+    """Refuse the result of a Dask worker that has another boostline."""
+    if record["version"] != boostline.__version__:
+        raise ClusterError(
+            f"a Dask worker has boostline {record['version']}, but this is {boostline.__version__}; "
+            "install the same on all"
+        )
+
+
 def _load(
     data: str | Dataset | Sequence[str | Dataset],
-    labels: Sequence[str] | int | str | None,
-    test: str | os.PathLike[str] | None,
-    n_train: int | None,
+    given: dict[str, Any],
 ) -> dict[str, Dataset]:
     sources = [data] if isinstance(data, (str, Dataset)) else list(data)
     if not sources:
         raise ValueError("data is empty; name at least one data set")
     files = [s for s in sources if isinstance(s, str) and s not in data_sets.available()]
-    if test is not None and len(files) != 1:
+    if given["test"] is not None and len(files) != 1:
         raise ValueError(f"test goes with one file, but data has {len(files)}")
-    given = {"labels": labels, "test": test, "n_train": n_train}
     for name, value in given.items():
         if value is not None and not files:
-            raise ValueError(f"{name} is for files, but data has named sets only")
+            raise ValueError(f"{name} is for files, but data names none")
     loaded: dict[str, Dataset] = {}
     for source in sources:
         if isinstance(source, Dataset):
             one = source
         elif source in files:
-            one = data_sets.load(source, labels=labels, test=test, n_train=n_train)
+            one = data_sets.load(source, **given)
             if one.n_test == 0:
                 one = dataclasses.replace(one, n_train=round(_TRAIN_SHARE * len(one)))
         else:

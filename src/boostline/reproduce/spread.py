@@ -12,10 +12,13 @@ from boostline.data import Dataset
 from boostline.reproduce.plan import Task
 from boostline.reproduce.work import Stopped, perform
 
+# Seconds in which a scheduler must answer.
+_PATIENCE = 10
+
 __all__ = ["ClusterError", "count_jobs", "spread"]
 
 
-class ClusterError(RuntimeError):
+class ClusterError(OSError):
     """The Dask cluster could not be reached, or failed; finished runs are kept."""
 
 
@@ -118,7 +121,7 @@ def _use_dask(
     except ImportError as error:
         raise ImportError("--dask needs distributed: pip install 'boostline[reproduce]'") from error
     try:
-        made = distributed.Client(address, timeout=10, set_as_default=False)  # type: ignore[no-untyped-call]
+        made = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)  # type: ignore[no-untyped-call]
         client = stack.enter_context(made)
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterError(
