@@ -1,0 +1,443 @@
+"""Files that are cut, flipped, random or malicious get a LoadError: no crash, no hang, no large allocation."""
+
+import hashlib
+import json
+import resource
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import boostline as bl
+from boostline import saving
+from boostline._safetensors import DTYPES, canonical_json
+from boostline.saving import LoadError
+
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+
+@pytest.fixture(scope="module")
+def model():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(150, 4))
+    model = bl.AdaOLMR(
+        labels=["a", "b", "c"],
+        learners=[bl.learners.HoeffdingTree(features=(0, 1, 2), grace_period=3.0)] * 2,
+    )
+    model.learn(X, X[:, :3] > 0.3)
+    return model
+
+
+@pytest.fixture(scope="module")
+def content(model, tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "m.blm"
+    saving.save(model, path, {"rows": 150, "weights": np.arange(4)})
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def limited_memory():
+    """A hostile file that makes the loader allocate gigabytes fails here instead of going unnoticed."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + 2**30, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def refuse(path, content, match=None):
+    path.write_bytes(content)
+    with pytest.raises(LoadError, match=match) as caught:
+        saving.load_with_extra(path)
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def header_length(content):
+    return int.from_bytes(content[:8], "little")
+
+
+def test_the_untouched_file_loads(model, content, tmp_path):
+    (tmp_path / "m.blm").write_bytes(content)
+    loaded, extra = saving.load_with_extra(tmp_path / "m.blm")
+    assert loaded.clock == 150 and extra["rows"] == 150
+
+
+def test_truncation_anywhere_is_found(content, tmp_path):
+    end = header_length(content) + 8
+    cuts = {*range(0, 200), *range(200, end, 97), *range(end - 20, end + 20)}
+    cuts |= {*range(end, len(content), 211), *range(len(content) - 30, len(content))}
+    for cut in sorted(cuts):
+        refuse(tmp_path / "m.blm", content[:cut])
+
+
+def test_more_bytes_at_the_end_are_found(content, tmp_path):
+    for tail in (b"\0", b"x" * 64, content):
+        refuse(tmp_path / "m.blm", content + tail)
+
+
+def test_a_flipped_bit_anywhere_is_found(content, tmp_path):
+    rng = np.random.default_rng(2)
+    end = header_length(content) + 8
+    places = [*range(64), *range(end - 8, end + 8)]  # the length, the padding, the first array
+    places += rng.integers(0, end, 900).tolist() + rng.integers(end, len(content), 600).tolist()
+    for place in places:
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << int(rng.integers(8))
+        refuse(tmp_path / "m.blm", bytes(damaged))
+
+
+def test_every_bit_of_the_description_counts(content, tmp_path):
+    """The configuration decides what the arrays mean, so the checksum covers it as well."""
+    start = content.index(b"config")
+    for place in range(start, start + 700):
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << (place % 8)
+        refuse(tmp_path / "m.blm", bytes(damaged))
+
+
+def test_bytes_exchanged_within_an_array_are_found(content, tmp_path):
+    end = header_length(content) + 8
+    damaged = bytearray(content)
+    damaged[end : end + 8], damaged[end + 8 : end + 16] = (
+        damaged[end + 8 : end + 16],
+        damaged[end : end + 8],
+    )
+    assert bytes(damaged) != content
+    refuse(tmp_path / "m.blm", bytes(damaged), "SHA-256")
+
+
+def test_random_bytes_are_no_model(tmp_path):
+    rng = np.random.default_rng(3)
+    for size in (0, 1, 7, 8, 9, 16, 100, 5000):
+        for _ in range(20):
+            refuse(tmp_path / "m.blm", rng.bytes(size))
+            body = rng.bytes(size)
+            refuse(tmp_path / "m.blm", len(body).to_bytes(8, "little") + body)
+
+
+# Malicious files: well-formed, with a correct checksum, but with content that no model has.
+
+
+def parts(content):
+    length = header_length(content)
+    header = json.loads(content[8 : 8 + length])
+    metadata = json.loads(header.pop("__metadata__")["boostline"])
+    data = content[8 + length :]
+    arrays = {
+        name: np.frombuffer(data[slice(*e["data_offsets"])], DTYPES[e["dtype"]]).reshape(e["shape"])
+        for name, e in header.items()
+    }
+    return metadata, arrays
+
+
+def forged(metadata, arrays):
+    """A file with a correct checksum, written out independently of the library's own writer."""
+    metadata = {key: value for key, value in metadata.items() if key != "sha256"}
+    text = canonical_json(metadata)
+    digest = hashlib.sha256(f"{len(text)}|{text}".encode())
+    header, body = {}, b""
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        kind = NAMES[array.dtype]
+        digest.update(f"{len(name)}|{name}|{kind}|{list(array.shape)}|".encode() + array.tobytes())
+        place = [len(body), len(body) + array.nbytes]
+        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": place}
+        body += array.tobytes()
+    text = canonical_json({**metadata, "sha256": digest.hexdigest()})
+    encoded = json.dumps({"__metadata__": {"boostline": text}, **header}).encode()
+    return len(encoded).to_bytes(8, "little") + encoded + body
+
+
+def test_a_forged_file_without_malice_loads(content, tmp_path):
+    (tmp_path / "m.blm").write_bytes(forged(*parts(content)))
+    assert bl.load(tmp_path / "m.blm").clock == 150
+
+
+def changed(array, place, value):
+    array = array.copy()
+    array.reshape(-1)[place] = value
+    return array
+
+
+def first_split(arrays):
+    return int(np.flatnonzero(arrays["learners.0.node_covariate"] >= 0)[0])
+
+
+ARRAY_ATTACKS = {
+    "child is the root": ("learners.0.node_left", lambda a, i: changed(a, i, 0)),
+    "child is itself": ("learners.0.node_left", lambda a, i: changed(a, i, i)),
+    "child far away": ("learners.0.node_left", lambda a, i: changed(a, i, 2**31 - 1)),
+    "child negative": ("learners.0.node_left", lambda a, i: changed(a, i, -5)),
+    "child is the last node": ("learners.0.node_left", lambda a, i: changed(a, i, len(a) - 1)),
+    "covariate out of range": ("learners.0.node_covariate", lambda a, i: changed(a, i, 99)),
+    "covariate minus two": ("learners.0.node_covariate", lambda a, i: changed(a, i, -2)),
+    "threshold is NaN": ("learners.0.node_threshold", lambda a, i: changed(a, i, np.nan)),
+    "weight is infinite": ("learners.0.node_weight", lambda a, i: changed(a, i, np.inf)),
+    "label out of range": ("learners.0.label", lambda a, i: changed(a, 0, 3)),
+    "label negative": ("learners.0.label", lambda a, i: changed(a, 0, -1)),
+    "mass negative": ("learners.0.label_mass", lambda a, i: changed(a, 0, -1.0)),
+    "mass NaN": ("learners.0.label_mass", lambda a, i: changed(a, 0, np.nan)),
+    "statistics NaN": ("learners.0.label_stats", lambda a, i: changed(a, 0, np.nan)),
+    "too many labels in a leaf": (
+        "learners.0.node_n_labels",
+        lambda a, i: changed(a, len(a) - 1, 2**31 - 1),
+    ),
+    "labels in a split": ("learners.0.node_n_labels", lambda a, i: changed(a, i, 1)),
+    "no nodes": ("learners.0.node_covariate", lambda a, i: a[:0]),
+    "fewer nodes": ("learners.0.node_covariate", lambda a, i: a[:-1]),
+    "another type": ("learners.0.node_left", lambda a, i: a.astype(np.int64)),
+    "float labels": ("learners.0.label", lambda a, i: a.astype(np.float64)),
+    "two axes": ("learners.0.label_mass", lambda a, i: a.reshape(1, -1)),
+    "learner weight NaN": ("learner_weights", lambda a, i: changed(a, 0, np.nan)),
+    "expert weight infinite": ("expert_log_weights", lambda a, i: changed(a, 0, np.inf)),
+    "clock negative": ("clock", lambda a, i: changed(a, 0, -1)),
+    "clock of another type": ("clock", lambda a, i: a.astype(np.float64)),
+    "weights too short": ("learner_weights", lambda a, i: a[:-1]),
+    "label sizes too short": ("label_set_sizes", lambda a, i: a[:-1]),
+    "edges infinite": ("edge_numerator", lambda a, i: changed(a, 0, -np.inf)),
+}
+
+
+@pytest.mark.parametrize("attack", ARRAY_ATTACKS)
+def test_impossible_arrays_are_refused(attack, content, tmp_path):
+    metadata, arrays = parts(content)
+    name, change = ARRAY_ATTACKS[attack]
+    arrays[name] = change(arrays[name], first_split(arrays))
+    refuse(tmp_path / "m.blm", forged(metadata, arrays))
+
+
+def test_missing_and_foreign_arrays_are_refused(content, tmp_path):
+    metadata, arrays = parts(content)
+    for name in arrays:
+        less = {key: value for key, value in arrays.items() if key != name}
+        refuse(tmp_path / "m.blm", forged(metadata, less))
+    for name in ("learners.2.label", "learners.0.other", "learners.00.label", "other", "x.y"):
+        more = {**arrays, name: np.zeros(3)}
+        refuse(tmp_path / "m.blm", forged(metadata, more), "array|learner")
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+CONFIG_ATTACKS = {
+    "no algorithm": lambda c: c.pop("algorithm"),
+    "another algorithm": lambda c: c.update(algorithm="os.system"),
+    "algorithm is a list": lambda c: c.update(algorithm=[]),
+    "labels of another number": lambda c: c.update(n_labels=2),
+    "labels without number": lambda c: c.update(n_labels=None),
+    "labels without end": lambda c: c.update(n_labels=2**24, labels=None),
+    "labels beyond all": lambda c: c.update(n_labels=10**400, labels=None),
+    "negative labels": lambda c: c.update(n_labels=-3),
+    "fractional labels": lambda c: c.update(n_labels=3.0),
+    "the same label twice": lambda c: c.update(labels=["a", "a", "b"]),
+    "labels that are lists": lambda c: c.update(labels=[[], [], []]),
+    "features without end": lambda c: c.update(n_features=2**31),
+    "no features": lambda c: c.update(n_features=0),
+    "negative seed": lambda c: c.update(seed=-1),
+    "seed too large": lambda c: c.update(seed=2**64),
+    "seed of text": lambda c: c.update(seed="0"),
+    "settings that are none": lambda c: c.update(settings={"x": 1}),
+    "settings of the base": lambda c: c["settings"].update(n_labels=7),
+    "settings as list": lambda c: c.update(settings=[1]),
+    "negative limit": lambda c: c["settings"].update(weight_limit=-1.0),
+    "no learners": lambda c: c.update(resolved=[]),
+    "learners as text": lambda c: c.update(resolved="auto"),
+    "learners never drawn": lambda c: c.update(resolved=None),
+    "an unknown kind": lambda c: c["resolved"][0].update(kind="pickle"),
+    "a kind that is a list": lambda c: c["resolved"][0].update(kind=[]),
+    "an unknown setting": lambda c: c["resolved"][0].update(depth=3),
+    "a covariate out of range": lambda c: c["resolved"][0].update(features=[0, 1, 4]),
+    "a covariate too large": lambda c: c["resolved"][0].update(features=[0, 1, 2**40]),
+    "too few covariates": lambda c: c["resolved"][0].update(features=[0]),
+    "covariates of text": lambda c: c["resolved"][0].update(features="012"),
+    "no covariates": lambda c: c["resolved"][0].update(features=[]),
+    "a grace period of text": lambda c: c["resolved"][0].update(grace_period="long"),
+    "ten thousand more learners": lambda c: c["resolved"].extend(c["resolved"][:1] * 10_000),
+    "undrawn learners": lambda c: c["resolved"][0].update(features=2),
+    "a python learner": lambda c: c["resolved"].append({"kind": "python", "class": "os.system"}),
+    "very many trees": lambda c: c.update(
+        resolved=None,
+        learners=[{"kind": "paper_trees", "n": 10**12, "n_covariates": 1, "single_label": False}],
+    ),
+}
+
+
+@pytest.mark.parametrize("attack", CONFIG_ATTACKS)
+def test_impossible_configurations_are_refused(attack, content, tmp_path):
+    metadata, arrays = parts(content)
+    CONFIG_ATTACKS[attack](metadata["config"])
+    refuse(tmp_path / "m.blm", forged(metadata, arrays))
+
+
+METADATA_ATTACKS = {
+    "no version": lambda m: m.pop("format"),
+    "version 0": lambda m: m.update(format=0),
+    "version true": lambda m: m.update(format=True),
+    "version of text": lambda m: m.update(format="1"),
+    "no config": lambda m: m.pop("config"),
+    "config of text": lambda m: m.update(config="x"),
+    "no extra": lambda m: m.pop("extra"),
+    "extra of an unknown kind": lambda m: m.update(extra={"pickle": "x"}),
+    "extra that names another array": lambda m: m.update(extra={"array": "nowhere"}),
+    "extra that is deep": lambda m: m.update(extra=nested(900)),
+    "extra with an unhashable key": lambda m: m.update(extra={"dict": [[[], {"value": 1}]]}),
+    "python that is none": lambda m: m.update(
+        python=None, config=dict(m["config"], resolved=[{"kind": "python", "class": "x"}])
+    ),
+}
+
+
+@pytest.mark.parametrize("attack", METADATA_ATTACKS)
+def test_impossible_descriptions_are_refused(attack, content, tmp_path):
+    metadata, arrays = parts(content)
+    METADATA_ATTACKS[attack](metadata)
+    refuse(tmp_path / "m.blm", forged(metadata, arrays))
+
+
+def test_a_newer_format_says_so(content, tmp_path):
+    metadata, arrays = parts(content)
+    metadata["format"] = saving.FORMAT + 1
+    refuse(tmp_path / "m.blm", forged(metadata, arrays), "upgrade boostline")
+
+
+def raw(header, body=b""):
+    encoded = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return len(encoded).to_bytes(8, "little") + encoded + body
+
+
+def entry(dtype="F64", shape=(1,), place=(0, 8)):
+    return {"dtype": dtype, "shape": list(shape), "data_offsets": list(place)}
+
+
+HEADER_ATTACKS = {
+    "length of exabytes": b"\xff" * 8 + b"{}",
+    "length beyond the file": (10**6).to_bytes(8, "little") + b"{}",
+    "no JSON": raw(b"nothing"),
+    "a list": raw(b"[]"),
+    "deep nesting": raw(b"[" * 100_000 + b"]" * 100_000),
+    "deep objects": raw(b'{"a":' * 50_000 + b"1" + b"}" * 50_000),
+    "not UTF-8": raw(b'{"a\xff": 1}'),
+    "a huge number": raw(b'{"a": ' + b"9" * 100_000 + b"}"),
+    "no metadata": raw({"x": entry()}, bytes(8)),
+    "metadata as list": raw({"__metadata__": []}),
+    "metadata of numbers": raw({"__metadata__": {"boostline": 7}}),
+    "empty metadata": raw({"__metadata__": {"boostline": ""}}),
+    "deep metadata": raw({"__metadata__": {"boostline": "[" * 100_000}}),
+    "a key twice": raw(
+        b'{"__metadata__": {"boostline": "{}"}, "__metadata__": {"boostline": "{}"}}'
+    ),
+    "other metadata": raw({"__metadata__": {"boostline": "{}", "format": "pt"}}),
+    "shape of exabytes": raw(
+        {"__metadata__": {"boostline": "{}"}, "x": entry(shape=(2**40, 2**20), place=(0, 2**63))}
+    ),
+    "empty but endless shape": raw(
+        {"__metadata__": {"boostline": "{}"}, "x": entry(shape=(2**62, 2**62, 0), place=(0, 0))}
+    ),
+    "a hundred axes": raw(
+        {"__metadata__": {"boostline": "{}"}, "x": entry(shape=(1,) * 100)}, bytes(8)
+    ),
+    "negative shape": raw(
+        {"__metadata__": {"boostline": "{}"}, "x": entry(shape=(-1, -1))}, bytes(8)
+    ),
+    "shape of truth": raw(
+        {"__metadata__": {"boostline": "{}"}, "x": entry(shape=(True,))}, bytes(8)
+    ),
+    "unknown type": raw({"__metadata__": {"boostline": "{}"}, "x": entry("BF16")}, bytes(8)),
+    "type of another kind": raw({"__metadata__": {"boostline": "{}"}, "x": entry([])}, bytes(8)),
+    "backwards": raw({"__metadata__": {"boostline": "{}"}, "x": entry(place=(8, 0))}, bytes(8)),
+    "overlap": raw(
+        {"__metadata__": {"boostline": "{}"}, "x": entry(), "y": entry(place=(4, 12))}, bytes(12)
+    ),
+    "a gap": raw({"__metadata__": {"boostline": "{}"}, "x": entry(place=(8, 16))}, bytes(16)),
+    "beyond the end": raw({"__metadata__": {"boostline": "{}"}, "x": entry()}, bytes(4)),
+    "an entry too much": raw(
+        {"__metadata__": {"boostline": "{}"}, "x": {**entry(), "strides": [0]}}, bytes(8)
+    ),
+    "an entry of text": raw({"__metadata__": {"boostline": "{}"}, "x": "F64"}),
+}
+
+
+@pytest.mark.parametrize("attack", HEADER_ATTACKS)
+def test_impossible_headers_are_refused(attack, tmp_path):
+    refuse(tmp_path / "m.blm", HEADER_ATTACKS[attack])
+
+
+def test_a_description_that_is_not_in_its_one_form_is_refused(content, tmp_path):
+    """Two texts for the same description would let changes pass that the checksum cannot see."""
+    metadata, arrays = parts(content)
+    good = forged(metadata, arrays)
+    text = json.loads(good[8 : 8 + header_length(good)])["__metadata__"]["boostline"]
+    spaced = json.dumps(json.loads(text), sort_keys=True)
+    header = json.loads(good[8 : 8 + header_length(good)])
+    header["__metadata__"]["boostline"] = spaced
+    body = good[8 + header_length(good) :]
+    refuse(tmp_path / "m.blm", raw(header, body), "has been changed")
+
+
+def test_a_model_beyond_the_allowed_memory_is_refused(content, tmp_path):
+    (tmp_path / "m.blm").write_bytes(content)
+    with pytest.raises(LoadError, match="2 learners and 3 labels"):
+        bl.load(tmp_path / "m.blm", max_bytes=1000)
+
+
+def test_what_is_no_file_says_so(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        bl.load(tmp_path / "nowhere.blm")
+    with pytest.raises(LoadError, match="is a folder"):
+        bl.load(tmp_path)
+    with pytest.raises(LoadError):
+        bl.load("/dev/null")
+
+
+def test_a_python_learner_that_fails_to_load_is_no_crash(tmp_path):
+    class Fragile:
+        def predict(self, x):
+            return np.array([0.5, 0.5])
+
+        def learn(self, x, relevant, costs, weight):
+            pass
+
+        def get_state(self):
+            return {}
+
+        def set_state(self, state):
+            raise ZeroDivisionError("in set_state")
+
+    bl.AdaOLMR(2, learners=[Fragile()]).save(tmp_path / "m.blm")
+    with pytest.raises(LoadError, match="in set_state"):
+        bl.load(tmp_path / "m.blm", learners=[Fragile()])
+
+
+def test_changed_numbers_are_refused_or_harmless(content, tmp_path):
+    """Whoever forges the checksum as well may get a wrong model, but no crash, no hang and no endless loop."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(20, 4))
+    odd = [0, 1, -1, 2, 255, 2**31 - 1, -(2**31), 2**63 - 1, 1e308, -1e308, 1e-320]
+    metadata, arrays = parts(content)
+    names = sorted(name for name in arrays if not name.startswith("extra"))
+    loaded = 0
+    for _ in range(400):
+        changes = dict(arrays)
+        for name in rng.choice(names, size=int(rng.integers(1, 4)), replace=False):
+            array = arrays[name].copy()
+            value = odd[int(rng.integers(len(odd)))]
+            if array.dtype.kind != "f":
+                info = np.iinfo(array.dtype)
+                value = min(max(int(value), info.min), info.max) if abs(value) < 1e300 else 1
+            array[int(rng.integers(len(array)))] = value
+            changes[name] = array
+        (tmp_path / "m.blm").write_bytes(forged(metadata, changes))
+        try:
+            model = bl.load(tmp_path / "m.blm")
+        except LoadError:
+            continue
+        loaded += 1
+        with np.errstate(all="ignore"):
+            model.score(X)
+            model.learn(X, X[:, :3] > 0.3)
+    assert 50 < loaded < 350  # both happen, else the test says nothing
