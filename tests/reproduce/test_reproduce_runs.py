@@ -203,3 +203,21 @@ def test_repeats_of_label_sets():
     alike = sum(a == b for a in test for b in test) - 60
     assert found["repeats_shuffled"] == pytest.approx(alike / (60 * 59))
     assert not math.isnan(found["repeats_file"])
+
+
+@pytest.mark.parametrize(
+    "settings", [Settings(trees=5, loss="rank", expert="best"), Settings("auto")]
+)
+def test_other_settings(tmp_path, toy, settings):
+    options = {"seeds": 1, "edges": [0.1], "orders": ["file"], "jobs": 1, "report": False}
+    made = reproduce.run(toy, tmp_path, settings=settings, **options)
+    for algorithm in ("ada_olmr", "online_bmr"):
+        assert made.summary.cell("toy", algorithm, "file").mean < 0.45  # better than guessing
+
+
+def test_report_only(tmp_path, toy):
+    options = {"settings": SMALL, "seeds": 1, "jobs": 1}
+    assert reproduce.run(toy, tmp_path, report_only=True, **options).summary is None
+    reproduce.run(toy, tmp_path, report=False, **options)
+    made = reproduce.run(toy, tmp_path, report_only=True, **{**options, "seeds": 2})
+    assert made.n_new == 0 and not made.finished and made.page.exists()

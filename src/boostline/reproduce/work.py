@@ -70,14 +70,16 @@ def perform(task: Task, data: Dataset) -> dict[str, Any]:
 def _model(task: Task, data: Dataset) -> Any:
     if task.algorithm in BASELINES:
         return DecayedCounts(data.n_labels, decay=BASELINES[task.algorithm])
-    settings = task.settings
+    settings, is_bmr = task.settings, task.algorithm == "online_bmr"
     learners: Any = "auto"
     if settings.learners == "paper":
+        # Potentials built upon the rank loss need votes for single labels.
+        single = is_bmr and settings.loss == "rank"
         learners = boostline.learners.paper_trees(
-            settings.trees, n_covariates=settings.covariates, single_label=settings.loss == "rank"
+            settings.trees, n_covariates=settings.covariates, single_label=single
         )
     shared: dict[str, Any] = {"learners": learners, "seed": task.seed}
-    if task.algorithm == "ada_olmr":
+    if not is_bmr:
         return boostline.AdaOLMR(data.n_labels, expert=settings.expert, **shared)
     assert task.edge is not None
     return boostline.OnlineBMR(data.n_labels, edge=task.edge, loss=settings.loss, **shared)
