@@ -79,6 +79,10 @@ class PythonLearner final : public Learner {
         nb::gil_scoped_acquire gil;
         adapter_.attr("grow_labels")(n);
     }
+    void reset() override {
+        nb::gil_scoped_acquire gil;
+        adapter_.attr("reset")();
+    }
     std::size_t memory_bytes() const override {
         nb::gil_scoped_acquire gil;
         return nb::cast<std::size_t>(adapter_.attr("memory_bytes")());
@@ -204,6 +208,7 @@ class Model {
                 const auto u0 = unknown.start.data()[i], u1 = unknown.start.data()[i + 1];
                 labels_.set(booster_->n_labels(), relevant.values.data() + r0, static_cast<std::size_t>(r1 - r0),
                             unknown.values.data() + u0, static_cast<std::size_t>(u1 - u0));
+                labels_.importance = weights.data()[i];
                 input.with_row(i, scratch, [&](const Row& row) {
                     booster_->learn(row, labels_, weights.data()[i], scores + i * k);
                 });

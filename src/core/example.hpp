@@ -23,6 +23,7 @@ struct Labels {
     std::vector<std::int32_t> relevant;
     std::vector<std::int32_t> irrelevant;
     std::vector<std::uint8_t> is_relevant;  // indicator, length k
+    double importance = 1.0;                // the example's weight in [0, 1]
 
     bool has_pairs() const { return !relevant.empty() && !irrelevant.empty(); }
     // w_Y of the paper, the inverse of the number of pairs.

@@ -31,6 +31,9 @@ class Learner {
     // Makes room for labels n_labels() .. n - 1, which have not been seen so far.
     virtual void grow_labels(std::int32_t n) = 0;
 
+    // Forgets everything: as new. Called when the stream has changed (drift).
+    virtual void reset() = 0;
+
     // A learner that calls into Python runs in the calling thread, before all others.
     virtual bool is_serial() const { return false; }
 

@@ -104,6 +104,11 @@ class Adapter:
         self.learner.grow_labels(n_labels)
         self.n_labels = n_labels
 
+    def reset(self) -> None:
+        """Forget everything, if the learner can; one that cannot goes on as it is."""
+        if hasattr(self.learner, "reset"):
+            self.learner.reset()
+
     def memory_bytes(self) -> int:
         return sys.getsizeof(self.learner)
 

@@ -1,0 +1,116 @@
+// Running mean, deviation and root mean square of every feature, at a cost in proportion to the non-zeros of a row.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "archive.hpp"
+#include "example.hpp"
+
+namespace boostline {
+
+// The non-zero entries of a row (NaN included), ascending: what learners walk instead of all features. A dense and a
+// sparse row with the same values give the same list, and so the same bits.
+struct Entries {
+    std::vector<std::int32_t> index;
+    std::vector<double> value;
+
+    void assign(const Row& x) {
+        index.clear();
+        value.clear();
+        if (x.is_sparse) {
+            for (std::int64_t i = 0; i < x.n_stored; ++i) add(x.index[i], x.value[i]);
+        } else {
+            for (std::int64_t f = 0; f < x.n_features; ++f) add(f, x.dense[f]);
+        }
+    }
+    std::size_t size() const { return index.size(); }
+
+  private:
+    void add(std::int64_t f, double v) {
+        if (v == 0.0) return;
+        index.push_back(static_cast<std::int32_t>(f));
+        value.push_back(v);
+    }
+};
+
+class FeatureScale {
+  public:
+    explicit FeatureScale(std::size_t n_features = 0)
+        : n_nonzero_(n_features, 0.0), n_missing_(n_features, 0.0), mean_(n_features, 0.0), m2_(n_features, 0.0) {}
+
+    std::size_t n_features() const { return mean_.size(); }
+    double n_rows() const { return n_rows_; }
+
+    // Welford's update over the non-zero values; zeros are added in when a moment is asked for.
+    void learn(const Entries& row) {
+        n_rows_ += 1.0;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const auto f = static_cast<std::size_t>(row.index[i]);
+            const double v = row.value[i];
+            if (v != v) {
+                n_missing_[f] += 1.0;
+                continue;
+            }
+            n_nonzero_[f] += 1.0;
+            const double delta = v - mean_[f];
+            mean_[f] += delta / n_nonzero_[f];
+            m2_[f] += delta * (v - mean_[f]);
+        }
+    }
+
+    // Zero in at least half of the rows: such a feature is scaled, never centred.
+    bool is_sparse(std::size_t f) const { return 2.0 * n_nonzero_[f] <= n_rows_ - n_missing_[f]; }
+
+    double mean(std::size_t f) const {
+        const double n = n_rows_ - n_missing_[f];
+        return n > 0.0 ? mean_[f] * (n_nonzero_[f] / n) : 0.0;
+    }
+    double deviation(std::size_t f) const {  // of all values, zeros included
+        const double n = n_rows_ - n_missing_[f];
+        if (!(n > 0.0)) return 0.0;
+        const double zeros = n - n_nonzero_[f];
+        const double m2 = m2_[f] + mean_[f] * mean_[f] * (n_nonzero_[f] * zeros / n);
+        return std::sqrt(m2 / n);
+    }
+    double rms_of_nonzeros(std::size_t f) const {
+        return n_nonzero_[f] > 0.0 ? std::sqrt(m2_[f] / n_nonzero_[f] + mean_[f] * mean_[f]) : 0.0;
+    }
+    // 1 / deviation, 0 for a feature that is constant but for rounding.
+    double inverse_deviation(std::size_t f) const {
+        const double sd = deviation(f);
+        return sd > 1e-9 * std::fabs(mean(f)) && sd > 0.0 ? 1.0 / sd : 0.0;
+    }
+
+    std::size_t memory_bytes() const { return 4 * mean_.capacity() * sizeof(double); }
+
+    void save(Archive& out, const std::string& prefix) const {
+        out[prefix + "n_rows"] = std::vector<double>{n_rows_};
+        out[prefix + "n_nonzero"] = n_nonzero_;
+        out[prefix + "n_missing"] = n_missing_;
+        out[prefix + "mean"] = mean_;
+        out[prefix + "m2"] = m2_;
+    }
+    void load(const ArchiveView& in, const std::string& prefix) {
+        read(in, prefix + "n_nonzero", n_nonzero_);
+        read(in, prefix + "n_missing", n_missing_);
+        read(in, prefix + "mean", mean_);
+        read(in, prefix + "m2", m2_);
+        std::vector<double> rows(1);
+        read(in, prefix + "n_rows", rows);
+        n_rows_ = rows[0];
+    }
+
+  private:
+    static void read(const ArchiveView& in, const std::string& name, std::vector<double>& out) {
+        const auto span = in.get<double>(name, out.size());
+        check_finite(span, name);
+        out.assign(span.data, span.data + span.size);
+    }
+
+    double n_rows_ = 0.0;
+    std::vector<double> n_nonzero_, n_missing_, mean_, m2_;  // mean and m2 of the non-zero values
+};
+
+}  // namespace boostline

@@ -1,0 +1,121 @@
+// Learners that score every label and follow the labels alone, not the costs: linear, ridge, kernel, neighbours, recency.
+// A Scorer gives raw scores; `vote` makes a distribution of them. ScorerLearner puts one behind the Learner interface,
+// Stacked (stacked.hpp) several that build upon each other.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "learner.hpp"
+
+namespace boostline {
+
+// What is known of a label of an example: 1 relevant, 0 irrelevant, -1 unknown.
+struct Targets {
+    std::vector<std::int8_t> value;
+
+    void assign(const Labels& labels) {
+        value.assign(labels.is_relevant.size(), -1);
+        for (const std::int32_t l : labels.relevant) value[static_cast<std::size_t>(l)] = 1;
+        for (const std::int32_t r : labels.irrelevant) value[static_cast<std::size_t>(r)] = 0;
+    }
+};
+
+// How raw scores become votes.
+enum class Vote {
+    soft_clip,    // least squares: about 0 or 1, may be negative; h = (f + sqrt(f^2 + eps^2)) / 2
+    proportional  // probabilities or counts: never negative
+};
+
+inline void make_votes(Vote vote, const double* raw, std::size_t n_labels, double* votes) {
+    constexpr double kSoftness = 0.003, kLeast = 1e-9, kPrior = 1e-6;
+    double total = 0.0;
+    for (std::size_t j = 0; j < n_labels; ++j) {
+        const double f = raw[j];
+        votes[j] = vote == Vote::soft_clip ? 0.5 * (f + std::sqrt(f * f + kSoftness * kSoftness)) + kLeast
+                                           : (f > 0.0 ? f : 0.0) + kPrior;
+        total += votes[j];
+    }
+    for (std::size_t j = 0; j < n_labels; ++j) votes[j] /= total;
+}
+
+class Scorer {
+  public:
+    virtual ~Scorer() = default;
+    virtual std::string kind() const = 0;
+    virtual Vote vote() const = 0;
+
+    // Raw scores of a row; changes nothing, may run in several threads at once.
+    virtual void score(const Row& x, double* raw) const = 0;
+    // The same just before `learn` with the same row: may keep intermediate results for it.
+    virtual void score_to_learn(const Row& x, double* raw) { score(x, raw); }
+    // `raw` is what score_to_learn gave for this row; importance is in (0, 1].
+    virtual void learn(const Row& x, const Targets& targets, double importance, const double* raw) = 0;
+
+    virtual void grow_labels(std::int32_t n) = 0;
+    virtual void reset() = 0;  // as new
+    virtual std::size_t memory_bytes() const = 0;
+    virtual std::unique_ptr<Scorer> clone() const = 0;
+    virtual void save(Archive& out, const std::string& prefix) const = 0;
+    virtual void load(const ArchiveView& in, const std::string& prefix) = 0;
+};
+
+// Copies an n x old_width matrix into an n x new_width one, new columns filled with `fill`.
+template <class T>
+void widen(std::vector<T>& matrix, std::size_t old_width, std::size_t new_width, T fill) {
+    const std::size_t n = old_width == 0 ? 0 : matrix.size() / old_width;
+    std::vector<T> wide(n * new_width, fill);
+    for (std::size_t i = 0; i < n; ++i)
+        std::copy_n(&matrix[i * old_width], old_width, &wide[i * new_width]);
+    matrix.swap(wide);
+}
+
+inline void read_doubles(const ArchiveView& in, const std::string& name, std::size_t size, std::vector<double>& out) {
+    const auto span = in.get<double>(name, size);
+    check_finite(span, name);
+    out.assign(span.data, span.data + span.size);
+}
+
+class ScorerLearner final : public Learner {
+  public:
+    ScorerLearner(std::unique_ptr<Scorer> scorer, std::int32_t n_labels)
+        : scorer_(std::move(scorer)), n_labels_(static_cast<std::size_t>(n_labels)), raw_(n_labels_) {}
+
+    std::string kind() const override { return scorer_->kind(); }
+    void predict(const Row& x, double* votes) const override {
+        std::vector<double> raw(n_labels_);
+        scorer_->score(x, raw.data());
+        make_votes(scorer_->vote(), raw.data(), n_labels_, votes);
+    }
+    void predict_to_learn(const Row& x, double* votes) override {
+        scorer_->score_to_learn(x, raw_.data());
+        make_votes(scorer_->vote(), raw_.data(), n_labels_, votes);
+    }
+    void learn(const Row& x, const Labels& labels, const double*, const double*) override {
+        if (!(labels.importance > 0.0)) return;
+        targets_.assign(labels);
+        scorer_->learn(x, targets_, labels.importance, raw_.data());
+    }
+    void grow_labels(std::int32_t n) override {
+        scorer_->grow_labels(n);
+        n_labels_ = static_cast<std::size_t>(n);
+        raw_.assign(n_labels_, 0.0);
+    }
+    void reset() override { scorer_->reset(); }
+    std::size_t memory_bytes() const override {
+        return sizeof(*this) + scorer_->memory_bytes() + raw_.capacity() * sizeof(double);
+    }
+    std::unique_ptr<Learner> clone() const override {
+        return std::make_unique<ScorerLearner>(scorer_->clone(), static_cast<std::int32_t>(n_labels_));
+    }
+    void save(Archive& out) const override { scorer_->save(out, ""); }
+    void load(const ArchiveView& in) override { scorer_->load(in, ""); }
+
+  private:
+    std::unique_ptr<Scorer> scorer_;
+    std::size_t n_labels_;
+    std::vector<double> raw_;
+    Targets targets_;
+};
+
+}  // namespace boostline
