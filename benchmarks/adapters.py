@@ -60,9 +60,13 @@ def taking_turns(
 def partial_fit(n_blocks: int = 40, block: int = 100, n_trees: int = 100) -> dict[str, float]:
     X, Y = stream(n_blocks * block)
     learners = bl.learners.paper_trees(n_trees)
-    core = bl.AdaOLMR(N_LABELS, learners=learners, expert="weighted", seed=SEED)
-    adapter = SklearnClassifier(learners, random_state=SEED)
     indicators = Y.astype(int)
+    adapter = SklearnClassifier(learners, random_state=SEED).partial_fit(
+        X[:block], indicators[:block]
+    )
+    # The same seed: other trees would take other times.
+    core = bl.AdaOLMR(N_LABELS, learners=learners, expert="weighted", seed=adapter.booster_.seed)
+    core.learn(X[:block], indicators[:block])
     blocks = [slice(i, i + block) for i in range(0, len(X), block)]
     a, b, added = taking_turns(
         [lambda rows=rows: core.learn(X[rows], indicators[rows]) for rows in blocks],  # type: ignore[misc]

@@ -16,6 +16,7 @@ Thresholds are renewed at fixed numbers of examples, so a block gives exactly wh
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,10 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 _BINS = 32
-#: Examples between two renewals (at first 1, 2, 4, 8, 16).
-_PERIOD = 32
-#: What a renewal keeps of the histograms: half is forgotten after 34 renewals.
-_KEEP = 0.98
+#: Examples between two renewals; at first they come after 1, 2, 4, 8, 16 and 32.
+_PERIOD = 64
+#: What a renewal keeps of the histograms: half is forgotten after 17 renewals.
+_KEEP = 0.96
 #: A label's own histogram counts as much as the common one once it has so many examples.
 _COMMON_EXAMPLES = 100.0
 _ROUNDING = 1e-13
@@ -62,8 +63,7 @@ class ZeroPoint:
         self.per_label = per_label
         self.n_examples = 0
         self.thresholds: FloatArray = np.zeros(n_labels)
-        self._relevant_counts = np.zeros((n_labels, _BINS))
-        self._irrelevant_counts = np.zeros((n_labels, _BINS))
+        self._counts = np.zeros((2, n_labels, _BINS))  # of irrelevant labels, of relevant ones
         self._mass = 0.0  # weight of the examples in the histograms
         # Examples since the last renewal wait here: counting them together is what keeps single calls cheap.
         self._n_waiting = 0
@@ -102,9 +102,7 @@ class ZeroPoint:
     def add_labels(self, n: int) -> None:
         """Make room for ``n`` new labels, which start from what is common to the others."""
         self._renew()
-        for name in ("_relevant_counts", "_irrelevant_counts"):
-            counts = getattr(self, name)
-            setattr(self, name, np.concatenate([counts, np.zeros((n, _BINS))]))
+        self._counts = np.concatenate([self._counts, np.zeros((2, n, _BINS))], axis=1)
         k = len(self.thresholds) + n
         self._scores, self._relevance = np.zeros((_PERIOD, k)), np.zeros((_PERIOD, k), np.int8)
         self._choose()
@@ -119,36 +117,32 @@ class ZeroPoint:
     def _renew(self) -> None:
         """Move the waiting examples into the histograms and choose the thresholds anew."""
         n, k = self._n_waiting, len(self.thresholds)
-        relevance, weights = self._relevance[:n], self._weights[:n, None]
+        relevance, weights = self._relevance[:n], self._weights[:n]
         bins = ((_relative(self._scores[:n]) + 1) * (_BINS / 2)).astype(np.intp)
-        bins = np.minimum(bins, _BINS - 1) + _BINS * np.arange(k)
-        for value, counts in enumerate((self._irrelevant_counts, self._relevant_counts)):
-            weighted = (weights * (relevance == value)).ravel()
-            new = np.bincount(bins.ravel(), weighted, k * _BINS).reshape(k, _BINS)
-            np.add(_KEEP * counts, new, out=counts)
+        np.minimum(bins, _BINS - 1, out=bins)
+        bins += _BINS * np.arange(k) + (_BINS * k) * (relevance == 1)
+        counted = weights[:, None] * (relevance != UNKNOWN)
+        new = np.bincount(bins.ravel(), counted.ravel(), 2 * k * _BINS)
+        self._counts *= _KEEP
+        self._counts += new.reshape(2, k, _BINS)
         self._mass = self._mass * _KEEP + float(weights.sum())
         self._n_waiting = 0
         self._choose()
 
     def _choose(self) -> None:
-        relevant, irrelevant = (
-            self._relevant_counts.sum(axis=0),
-            self._irrelevant_counts.sum(axis=0),
-        )
-        true, named = _from_right(relevant), _from_right(relevant + irrelevant)
-        total = named[0] + true[0]
-        k = len(self._relevant_counts)
-        if true[0] == 0 or self._mass == 0:  # nothing to learn from yet
-            self.thresholds = np.zeros(k)
+        irrelevant, relevant = self._counts.sum(axis=1)
+        true, false = _from_right(relevant), _from_right(irrelevant)
+        if true[0] == 0:  # nothing to learn from yet
+            self.thresholds = np.zeros(self._counts.shape[1])
             return
-        best_f1 = float((2 * true / np.maximum(named + true[0], total * 1e-12)).max())
-        gain = relevant * (1 - best_f1 / 2) - irrelevant * (best_f1 / 2)
+        half = float((true / (true + false + true[0])).max())  # F/2
+        gain = relevant * (1 - half) - irrelevant * half
         if self.per_label:
-            own = self._relevant_counts * (1 - best_f1 / 2) - self._irrelevant_counts * (
-                best_f1 / 2
-            )
-            gain = own + gain * (_COMMON_EXAMPLES / (k * self._mass))
-        self.thresholds = np.broadcast_to(_best_cut(np.atleast_2d(gain)), (k,)).copy()
+            common = gain * (_COMMON_EXAMPLES / (self._counts.shape[1] * self._mass))
+            gains = self._counts[1] * (1 - half) - self._counts[0] * half + common
+            self.thresholds = _best_cut(gains)
+        else:
+            self.thresholds = np.full(self._counts.shape[1], _best_cut(gain[None])[0])
 
 
 def _next_renewal(n: int) -> int:
@@ -158,12 +152,19 @@ def _next_renewal(n: int) -> int:
 def _relative(scores: FloatArray) -> FloatArray:
     """Scores in standard deviations from their example's mean, squeezed to (-1, 1); 0 where all are equal."""
     k = scores.shape[-1]
-    mean = np.add.reduce(scores, axis=-1, keepdims=True) / k
-    centred = scores - mean
-    deviation = np.sqrt(np.add.reduce(centred * centred, axis=-1, keepdims=True) / k)
     # z / (1 + |z|) with z = centred / deviation. Equal scores differ from their mean by rounding: that is no order.
-    equal = deviation <= np.abs(mean) * _ROUNDING
-    return np.asarray(np.where(equal, 0.0, centred / (np.abs(centred) + deviation + equal)))
+    if scores.ndim == 1:  # the same in scalars, which is quicker
+        mean = float(np.add.reduce(scores)) / k
+        centred = scores - mean
+        deviation = math.sqrt(float(np.add.reduce(centred * centred)) / k)
+        if deviation <= abs(mean) * _ROUNDING:
+            return np.zeros(k)
+        return np.asarray(centred / (np.abs(centred) + deviation))
+    means = np.add.reduce(scores, axis=1, keepdims=True) / k
+    centred = scores - means
+    deviations = np.sqrt(np.add.reduce(centred * centred, axis=1, keepdims=True) / k)
+    equal = deviations <= np.abs(means) * _ROUNDING
+    return np.asarray(np.where(equal, 0.0, centred / (np.abs(centred) + deviations + equal)))
 
 
 def _from_right(counts: FloatArray) -> FloatArray:
@@ -172,11 +173,11 @@ def _from_right(counts: FloatArray) -> FloatArray:
 
 def _best_cut(gain: FloatArray) -> FloatArray:
     """The threshold in [-1, 1] above which most is gained; the middle of a plateau."""
-    gains = np.concatenate([_from_right(gain), np.zeros((len(gain), 1))], axis=1)
+    gains = np.empty((len(gain), _BINS + 2))
+    gains[:, :_BINS] = _from_right(gain)
+    gains[:, _BINS:] = 0.0, -np.inf  # to name no label; and an end to every plateau
     at_best = gains >= gains.max(axis=1, keepdims=True) - 1e-9
     first = at_best.argmax(axis=1)
-    before = np.arange(_BINS + 2) < first[:, None]
-    after = (before | np.pad(at_best, ((0, 0), (0, 1)))).argmin(
-        axis=1
-    )  # the first that is worse again
-    return np.asarray((first + after - 1) / _BINS - 1.0)
+    at_best |= np.arange(_BINS + 2) < first[:, None]
+    last = at_best.argmin(axis=1) - 1
+    return np.asarray((first + last) / _BINS - 1.0)

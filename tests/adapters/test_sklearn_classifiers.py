@@ -77,6 +77,25 @@ def test_sparse_is_dense(make, data):
     )
 
 
+def test_many_sparse_labels_are_never_dense_all_at_once(monkeypatch):
+    rng = np.random.default_rng(0)
+    Y = sparse.random(3000, 200, density=0.01, random_state=0, data_rvs=np.ones, format="csr")
+    largest = []
+    toarray = sparse.csr_matrix.toarray
+
+    def watched(self, *args, **kwargs):
+        largest.append(self.shape[0])
+        return toarray(self, *args, **kwargs)
+
+    monkeypatch.setattr(sparse.csr_matrix, "toarray", watched)
+    X = rng.normal(size=(3000, 4))
+    model = AdaOLMRClassifier(paper_trees(1), random_state=0).fit(X, sparse.csr_matrix(Y))
+    assert largest and max(largest) < 3000
+    monkeypatch.undo()
+    dense = AdaOLMRClassifier(paper_trees(1), random_state=0).fit(X, Y.toarray())
+    np.testing.assert_array_equal(model.decision_function(X), dense.decision_function(X))
+
+
 def test_several_passes_and_threads(data):
     X, Y = data
     once = AdaOLMRClassifier(paper_trees(10), random_state=0).fit(X, Y)

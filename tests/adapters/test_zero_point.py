@@ -59,11 +59,12 @@ def test_shift_and_scale_of_scores_change_nothing():
     np.testing.assert_allclose(zero.decide(scores * 7.0 - 3.0), zero.decide(scores), atol=1e-9)
 
 
-@pytest.mark.parametrize("cuts", [[1, 2, 3], [31, 32, 33], [500], list(range(1, 777, 5))])
-def test_a_block_gives_what_the_loop_of_single_calls_gives(cuts):
-    scores, relevant = stream(777)
+@pytest.mark.parametrize("k", [2, 6, 150])
+@pytest.mark.parametrize("cuts", [[1, 2, 3], [31, 32, 64], [500], list(range(1, 777, 5))])
+def test_a_block_gives_what_the_loop_of_single_calls_gives(cuts, k):
+    scores, relevant = stream(777, k)
     weights = np.random.default_rng(1).random(777)
-    loop, blocks = ZeroPoint(6), ZeroPoint(6)
+    loop, blocks = ZeroPoint(k), ZeroPoint(k)
     for row, labels, weight in zip(scores, relevant, weights, strict=True):
         loop.observe_one(row, labels, float(weight))
     for rows in np.split(np.arange(777), cuts):
@@ -76,8 +77,8 @@ def test_a_block_gives_what_the_loop_of_single_calls_gives(cuts):
 def test_unknown_labels_count_for_nothing():
     zero = ZeroPoint(6)
     zero.observe_one(np.arange(6.0), np.array([1, 1, 0, 0, 0, UNKNOWN]), 0.5)
-    np.testing.assert_array_equal(zero._relevant_counts.sum(axis=1), [0.5, 0.5, 0, 0, 0, 0])
-    np.testing.assert_array_equal(zero._irrelevant_counts.sum(axis=1), [0, 0, 0.5, 0.5, 0.5, 0])
+    np.testing.assert_array_equal(zero._counts[1].sum(axis=1), [0.5, 0.5, 0, 0, 0, 0])
+    np.testing.assert_array_equal(zero._counts[0].sum(axis=1), [0, 0, 0.5, 0.5, 0.5, 0])
     none = ZeroPoint(6)
     none.observe(stream(640)[0], np.full((640, 6), UNKNOWN))
     np.testing.assert_array_equal(none.thresholds, np.zeros(6))

@@ -95,7 +95,10 @@ class _Classifier(base.MultiLabelClassifier):
         """
         if not 0.0 <= w <= 1.0:
             raise ValueError(f"w is {w}, but importance weights lie in [0, 1]")
-        told = {label: _relevance(label, value) for label, value in _items(y)}
+        told = {
+            label: 1 if value is True else 0 if value is False else _relevance(label, value)
+            for label, value in (y if type(y) is dict else _told(y)).items()
+        }
         row = self._features.admitted(x)
         index = self._index
         if new := [label for label in told if label not in index]:
@@ -103,8 +106,11 @@ class _Classifier(base.MultiLabelClassifier):
             self._admit_labels(new)
         if self._booster is None or self._zero is None or self._features.capacity is None:
             return  # nothing to rank, or nothing to tell examples apart
-        relevance = np.full(len(index), _ABSENT[self.absent], dtype=np.int8)
-        relevance[[index[label] for label in told]] = list(told.values())
+        if len(told) == len(index):
+            relevance = np.array([told[label] for label in index], dtype=np.int8)
+        else:
+            relevance = np.full(len(index), _ABSENT[self.absent], dtype=np.int8)
+            relevance[[index[label] for label in told]] = list(told.values())
         some_unknown = self.absent == "unknown" or UNKNOWN in told.values()
         scores = self._booster.learn(
             row,
@@ -144,14 +150,14 @@ class _Classifier(base.MultiLabelClassifier):
         return self._booster.score(self._features.row(x)).reshape(-1)
 
 
-def _items(y: Any) -> Iterable[tuple[Any, Any]]:
+def _told(y: Any) -> Mapping[Any, Any]:
     if isinstance(y, Mapping):
-        return y.items()
+        return y
     if isinstance(y, str) or not isinstance(y, Iterable):
         raise TypeError(
             f"y is {y!r}, but a dict of labels (True, False or None) or a set of the relevant ones is needed"
         )
-    return [(label, True) for label in y]
+    return dict.fromkeys(y, True)
 
 
 def _relevance(label: Any, value: Any) -> int:

@@ -17,6 +17,25 @@ _RESERVE = 8
 _SPARSE_SHARE = 0.1
 
 
+class SparseRow:
+    """One row in the form of a scipy CSR matrix, as far as boosters look at one.
+
+    Making a scipy matrix takes longer than all else that is done for a row.
+    """
+
+    has_canonical_format = True
+
+    def __init__(self, values: FloatArray, places: NDArray[np.intp], n_features: int) -> None:
+        self.data, self.indices = values, places
+        self.indptr = np.array([0, len(places)])
+        self.shape = (1, n_features)
+        self.dtype = values.dtype
+        self.nnz = len(places)
+
+    def tocsr(self) -> SparseRow:
+        return self
+
+
 class FeaturePlaces:
     """Remembers the place of each feature name and turns dicts into rows of a fixed length.
 
@@ -99,11 +118,8 @@ class FeaturePlaces:
         if len(places) < len(values):
             values = values[self._last_has_place]
         if self._fill == 0.0 and len(places) < _SPARSE_SHARE * n:
-            from scipy.sparse import csr_array
-
             order = places.argsort()
-            ends = np.array([0, len(places)])
-            return csr_array((values[order], places[order], ends), shape=(1, n))
+            return SparseRow(values[order], places[order], n)
         row = np.full(n, self._fill)
         row[places] = values
         return row

@@ -67,14 +67,14 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y, weights, names = self._checked(X, y, sample_weight, reset=True)
         n_passes = _whole_number(self.n_passes, "n_passes")
         target = _targets.begin(y, names, None)
-        relevance = target.relevance(y)
+        y = target.prepare(y)
         self._begin(target)
         random = check_random_state(self.random_state)
         n = X.shape[0]
         for i in range(n_passes):
             order = random.permutation(n) if self.shuffle else np.arange(n)
             # Scores of rows that were learned before say nothing about new rows: later passes leave the zero point.
-            self._pass(X, relevance, weights, order, honest=i == 0)
+            self._pass(X, y, weights, order, honest=i == 0)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -97,16 +97,16 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             target = self._target
             _targets.go_on(target, y, names, classes)
-        relevance = target.relevance(y)
+        y = target.prepare(y)
         if first:  # only now that nothing can be wrong with y
             self._begin(target)
         self.booster_.n_threads = effective_n_jobs(self.n_jobs)
-        self._pass(X, relevance, weights, np.arange(X.shape[0]), honest=True)
+        self._pass(X, y, weights, np.arange(X.shape[0]), honest=True)
         return self
 
     def _checked(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool
-    ) -> tuple[Any, NDArray[Any], FloatArray | None, list[Any] | None]:
+    ) -> tuple[Any, Any, FloatArray | None, list[Any] | None]:
         if self.zero_point not in _ZERO_POINTS:
             raise ValueError(
                 f"zero_point is {self.zero_point!r}, but must be one of {', '.join(_ZERO_POINTS)}"
@@ -155,7 +155,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _pass(
         self,
         X: Any,
-        relevance: _targets.Relevance,
+        y: Any,
         weights: FloatArray | None,
         order: NDArray[np.intp],
         *,
@@ -169,7 +169,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows: Any = order[start : start + _BLOCK]
             if in_order and weights is None:
                 rows = slice(start, start + len(rows))  # a view, not a copy
-            known = relevance[rows]
+            known = self._target.relevance(y[rows])
             some_unknown = self._target.multilabel and bool((known == UNKNOWN).any())
             importance = 1.0 if weights is None else weights[start : start + _BLOCK]
             scores = self.booster_.learn(

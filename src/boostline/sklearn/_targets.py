@@ -23,54 +23,61 @@ class Target:
     classes: NDArray[Any]
     named: bool  # whether the columns of Y had names
 
-    def relevance(self, y: Any) -> Relevance:
-        """Which labels are relevant; y has been checked by `read`."""
+    def prepare(self, y: Any) -> Any:
+        """Turn a checked y into what `relevance` takes rows of; classes become places in `classes`."""
         if self.multilabel:
-            return self._of_indicators(y)
+            if y.shape[1] != len(self.classes):
+                raise ValueError(
+                    f"Y has {y.shape[1]} columns, but the model has {len(self.classes)} labels"
+                )
+            return y
         place = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
         if (strange := self.classes[place] != y).any():
             raise ValueError(
                 f"y has the class {y[strange].tolist()[0]!r}, but classes are {self.classes.tolist()}"
             )
-        rows = np.zeros((len(y), len(self.classes)), dtype=np.int8)
-        rows[np.arange(len(y)), place] = 1
-        return rows
+        return place
 
-    def _of_indicators(self, y: NDArray[Any]) -> Relevance:
-        if y.shape[1] != len(self.classes):
-            raise ValueError(
-                f"Y has {y.shape[1]} columns, but the model has {len(self.classes)} labels"
-            )
-        unknown = np.isnan(y) if y.dtype.kind == "f" else np.zeros((1, 1), dtype=bool)
+    def relevance(self, rows: Any) -> Relevance:
+        """Which labels are relevant in some rows of a prepared y. Many labels are dense only here, block by block."""
+        if not self.multilabel:
+            relevance = np.zeros((len(rows), len(self.classes)), dtype=np.int8)
+            relevance[np.arange(len(rows)), rows] = 1
+            return relevance
+        if hasattr(rows, "tocsr"):
+            rows = rows.toarray()
+        unknown = np.isnan(rows) if rows.dtype.kind == "f" else np.zeros((1, 1), dtype=bool)
         if not unknown.any():
-            return np.asarray(y == 1, dtype=np.int8)
-        return np.asarray(np.where(unknown, UNKNOWN, y == 1), dtype=np.int8)
+            return np.asarray(rows == 1, dtype=np.int8)
+        return np.asarray(np.where(unknown, UNKNOWN, rows == 1), dtype=np.int8)
 
 
 def read(y: Any) -> tuple[Any, list[Any] | None]:
     """Check y: a class per row (n,) or 0, 1 and NaN (unknown) in (n, k). Also give the names of the columns."""
-    names = getattr(y, "columns", None)
     if hasattr(y, "tocsr"):
-        y = y.toarray()
+        y = y.tocsr()
+        _check_indicators(y.data)
+        return y, None
+    names = getattr(y, "columns", None)
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
         array, names = column_or_1d(array, warn=True), None
     if array.ndim == 2:
-        return _indicators(array), None if names is None else list(names)
+        if array.dtype.kind == "O":  # frames with missing values
+            array = array.astype(np.float64)
+        _check_indicators(array)
+        return array, None if names is None else list(names)
     check_classification_targets(array)
     return column_or_1d(array), None
 
 
-def _indicators(array: NDArray[Any]) -> NDArray[Any]:
-    if array.dtype.kind == "O":  # frames with missing values
-        array = array.astype(np.float64)
-    known = np.where(np.isnan(array), 0.0, array) if array.dtype.kind == "f" else array
+def _check_indicators(array: NDArray[Any]) -> None:
+    known = array[~np.isnan(array)] if array.dtype.kind == "f" else array
     if array.dtype.kind not in "biuf" or not ((known == 0) | (known == 1)).all():
         raise ValueError(
             f"Unknown label type: {type_of_target(known)}. Y of shape (n, k) holds 0 and 1, or NaN where it "
             "is not known whether the label is relevant"
         )
-    return array
 
 
 def begin(y: Any, names: list[Any] | None, classes: Any) -> Target:
