@@ -181,7 +181,13 @@ def tree_path(
 
 def label_index(model: Any, label: Any) -> int:
     """Index of a label given by name or by index."""
-    from boostline._inputs import LabelReader
-
-    names = None if model.labels is None else {name: i for i, name in enumerate(model.labels)}
-    return LabelReader(model.n_labels, names).index(label, "label")
+    names = model.labels or []
+    if label in names:
+        return int(names.index(label))
+    whole = isinstance(label, int | np.integer) and not isinstance(label, bool)
+    if whole and 0 <= label < model.n_labels:
+        return int(label)
+    known = f"one of {', '.join(map(repr, names[:10]))}{', ...' if len(names) > 10 else ''}"
+    raise ValueError(
+        f"label is {label!r}, but {known if names else f'a number below {model.n_labels}'} is needed"
+    )

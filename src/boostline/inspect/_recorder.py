@@ -105,7 +105,8 @@ class Recorder:
         columns = list(zip(*self._rows, strict=True)) if self._rows else [()] * len(_COLUMNS)
         clock, ranked = (np.array(column, dtype=np.int64) for column in columns[:2])
         loss = np.array(columns[2], dtype=np.float64)
-        matrices = [np.array(c, dtype=np.float64).reshape(-1, n) for c in columns[3:]]
+        shape = (len(self._rows), n)
+        matrices = [np.array(c, dtype=np.float64).reshape(shape) for c in columns[3:]]
         return History(clock, ranked, loss, *matrices)
 
     def state(self) -> dict[str, Any]:

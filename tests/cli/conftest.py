@@ -1,0 +1,57 @@
+"""The command as a real process, and files to work on."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from cli_files import command, rows, write_csv
+
+
+@pytest.fixture
+def boostline(tmp_path):
+    """Run ``boostline`` in an empty folder: gives exit code, output, messages and (with --json) the parsed output."""
+
+    class Result:
+        def __init__(self, done):
+            self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+
+        @property
+        def json(self):
+            return json.loads(self.out)
+
+        @property
+        def lines(self):
+            return [json.loads(line) for line in self.out.splitlines()]
+
+    def run(*arguments, input=None, **environment):
+        done = subprocess.run(
+            command(*arguments),
+            cwd=tmp_path,
+            input=input,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200", **environment},
+            check=False,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return Result(done)
+
+    return run
+
+
+@pytest.fixture
+def csv_file(tmp_path):
+    write_csv(tmp_path / "data.csv", *rows(1000))
+    return tmp_path / "data.csv"
+
+
+@pytest.fixture
+def model_file(csv_file, boostline, tmp_path):
+    done = boostline(
+        *("train", "data.csv", "--labels", "tag_*", "--drop", "id"),
+        *("--learners", "paper:8", "--model", "m.blm"),
+    )
+    assert done.code == 0, done.err
+    return tmp_path / "m.blm"
