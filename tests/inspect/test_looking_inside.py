@@ -12,13 +12,16 @@ from boostline import saving
 
 
 @pytest.fixture(
-    params=["draw", "weighted", "best", "last", "online_bmr"],
+    params=["draw", "weighted", "best", "last", "online_bmr", "mixture", "mixture-draw"],
 )
 def model(request, stream):
     X, Y = stream
     trees = bl.learners.paper_trees(12, n_covariates=3)
     if request.param == "online_bmr":
         model = bl.OnlineBMR(5, learners=trees, edge=0.1)
+    elif request.param.startswith("mixture"):
+        expert = request.param.partition("-")[2] or "weighted"
+        model = bl.AdaOLMR(5, learners=trees, combine="mixture", expert=expert, seed=3)
     else:
         model = bl.AdaOLMR(5, learners=trees, expert=request.param, seed=3)
     model.learn(X, Y)

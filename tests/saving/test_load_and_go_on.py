@@ -47,6 +47,9 @@ CASES = {
         for e in ("draw", "weighted", "best", "last")
     },
     "ada-limit": (bl.AdaOLMR, dict(learners=TREES, weight_limit=0.3)),
+    "ada-mixture": (bl.AdaOLMR, dict(learners=TREES, combine="mixture")),
+    "ada-mixture-draw": (bl.AdaOLMR, dict(learners=TREES, combine="mixture", expert="draw")),
+    "ada-restarts": (bl.AdaOLMR, dict(learners=TREES, drift="restart")),
     "ada-auto": (bl.AdaOLMR, {}),
     "bmr-auto": (bl.OnlineBMR, {}),
     "bmr-hinge": (bl.OnlineBMR, dict(learners=TREES, edge=0.1)),

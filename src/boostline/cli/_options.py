@@ -78,7 +78,8 @@ LossOption = Annotated[
     str | None, typer.Option(help="OnlineBMR: hinge or rank.", show_default="hinge")
 ]
 ExpertOption = Annotated[
-    Expert | None, typer.Option(help="Ada.OLMR: whose scores are given.", show_default="draw")
+    Expert | None,
+    typer.Option(help="Ada.OLMR: whose scores are given.", show_default="as the learners suggest"),
 ]
 ThreadsOption = Annotated[int, typer.Option(help="Threads; they change no result.", min=1)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]

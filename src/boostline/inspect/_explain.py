@@ -80,6 +80,8 @@ class Explanation:
 
 def factors(model: Any) -> FloatArray:
     """Factor of each learner's votes in the scores that are given at the present clock."""
+    if getattr(model, "combine", "paper") == "mixture" and model.n_features is not None:
+        return np.asarray(model.effective_weights)
     expert = getattr(model, "expert", "last")
     if expert == "draw":
         heard = (np.arange(model.n_learners) < model.followed).astype(np.float64)

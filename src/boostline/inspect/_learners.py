@@ -107,14 +107,20 @@ def listened(model: Any) -> FloatArray:
     """
     expert = getattr(model, "expert", "last")
     if expert in ("draw", "weighted"):
-        tails = np.cumsum(model.expert_weights[::-1])[::-1]
+        # One chain of experts, or (AdaOLMR's mixture) several, one after the other.
+        chains = np.asarray(model.expert_weights).reshape(-1, model.n_learners)
+        tails = np.cumsum(chains[:, ::-1], axis=1)[:, ::-1].sum(axis=0)
         return np.asarray(np.minimum(tails, 1.0))
-    count = model.followed if expert == "best" else model.n_learners
+    # Experts of several chains are counted through: the prefix is what remains.
+    count = (model.followed - 1) % model.n_learners + 1 if expert == "best" else model.n_learners
     return np.asarray(np.arange(model.n_learners) < count, dtype=np.float64)
 
 
 def importances(model: Any) -> FloatArray:
     """Share of each learner in ``sum |weight| * listened``; equal shares while all weights are 0."""
-    raw = np.abs(model.learner_weights) * listened(model)
+    if getattr(model, "combine", "paper") == "mixture":
+        raw = np.abs(model.effective_weights)  # the chains weigh the learners differently
+    else:
+        raw = np.abs(model.learner_weights) * listened(model)
     total = raw.sum()
     return np.asarray(raw / total) if total > 0 else np.full(len(raw), 1.0 / len(raw))

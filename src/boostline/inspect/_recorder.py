@@ -26,8 +26,11 @@ class History:
         Of these, examples with a pair to rank.
     loss : ndarray (m,)
         Sum of the rank losses of the scores given before learning.
-    weights, edges, expert_weights : ndarray (m, N)
-        As `Booster.learner_weights`, `Booster.edges` and `Booster.expert_weights`.
+    weights : ndarray (m, N)
+        What each learner's votes count in the scores: `Booster.effective_weights` of AdaOLMR's mixture, else
+        `Booster.learner_weights`.
+    edges, expert_weights : ndarray (m, N)
+        As `Booster.edges` and `Booster.expert_weights` (of which the mixture has several per learner).
     """
 
     clock: NDArray[np.int64]
@@ -101,12 +104,13 @@ class Recorder:
     @property
     def history(self) -> History:
         """The snapshots so far."""
-        n = len(self._rows[0][3]) if self._rows else 0
         columns = list(zip(*self._rows, strict=True)) if self._rows else [()] * len(_COLUMNS)
         clock, ranked = (np.array(column, dtype=np.int64) for column in columns[:2])
         loss = np.array(columns[2], dtype=np.float64)
-        shape = (len(self._rows), n)
-        matrices = [np.array(c, dtype=np.float64).reshape(shape) for c in columns[3:]]
+        matrices = [
+            np.array(c, dtype=np.float64).reshape(len(c), -1) if c else np.zeros((0, 0))
+            for c in columns[3:]
+        ]
         return History(clock, ranked, loss, *matrices)
 
     def state(self) -> dict[str, Any]:
@@ -153,11 +157,12 @@ class Watched:
 
 
 def _snapshot(model: Any) -> tuple[Any, ...]:
+    is_mixture = getattr(model, "combine", "paper") == "mixture"
     return (
         model.clock,
         int(model.label_set_sizes.sum()),
         model.suffered_loss,
-        model.learner_weights,
+        model.effective_weights if is_mixture else model.learner_weights,
         model.edges(),
         model.expert_weights,
     )
