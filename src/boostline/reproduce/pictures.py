@@ -25,7 +25,13 @@ _SHUFFLED_COLOURS = {"ada_olmr": "#56B4E9", "online_bmr": "#E69F00"}
 _LINES: dict[str, Any] = {"file": "-", "shuffled": (0, (5, 2))}
 _MARKS = {"file": "o", "shuffled": "D"}
 _ORDER_TITLES = {"file": "rows in file order", "shuffled": "rows shuffled"}
-_BAND = "band: 95 % confidence of the mean over seeds"
+# With fewer seeds Student's interval is wider than the picture.
+_SEEDS_FOR_CONFIDENCE = 5
+_BAND = (
+    "band: 95 % confidence of the mean over seeds "
+    f"(their range if fewer than {_SEEDS_FOR_CONFIDENCE})"
+)
+_BARS = _BAND.replace("band", "bars")
 # A learning curve shows means over this share of all rows.
 _WINDOW = 0.1
 
@@ -35,6 +41,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 def to_png(figure: Figure) -> bytes:
     """Return a figure as the bytes of a PNG."""
     buffer = io.BytesIO()
+    figure.draw_without_rendering()  # with legends outside, the layout settles at the second pass
     figure.savefig(buffer, format="png", dpi=130)
     return buffer.getvalue()
 
@@ -49,7 +56,7 @@ def overview(summary: Summary) -> Figure:
     for name, axes in zip(names, panels, strict=False):
         bars = _bars(summary, name)
         # The axis is for what learns; a baseline far to the right is told in figures.
-        limit = 1.25 * max(bar.value + bar.error for bar in bars if bar.colour != _BASELINE)
+        limit = 1.25 * max(bar.high for bar in bars if bar.colour != _BASELINE)
         for place, bar in enumerate(reversed(bars)):
             _draw_bar(axes, bar, place, limit)
         axes.set_yticks(range(len(bars)), [bar.label for bar in reversed(bars)], fontsize=8)
@@ -63,16 +70,17 @@ def overview(summary: Summary) -> Figure:
     _title(
         figure,
         "Rank loss: the paper's, ours, and a ranker that sees no feature",
-        "bars: 95 % confidence of the mean over seeds; hollow: as the paper printed it",
+        f"{_BARS}; hollow: as the paper printed it",
     )
     return figure
 
 
 def learning_curves(summary: Summary, name: str) -> Figure:
     """Loss along the rows, each predicted before it is learned; a panel per order."""
-    figure, panels = _figure(1, len(summary.orders), (5.4 * len(summary.orders), 4.1), share=True)
+    orders = summary.orders_of(name)
+    figure, panels = _figure(1, len(orders), (5.4 * len(orders), 4.1), share=True)
     n_train = summary.data[name]["n_train"]
-    for order, axes in zip(summary.orders, panels, strict=True):
+    for order, axes in zip(orders, panels, strict=True):
         for algorithm in summary.algorithms:
             cell = summary.cell(name, algorithm, order)
             if cell is not None:
@@ -100,9 +108,10 @@ def learning_curves(summary: Summary, name: str) -> Figure:
 
 def loss_by_learners(summary: Summary, name: str) -> Figure:
     """Loss over the test rows if only the first i learners voted; a panel per order."""
-    figure, panels = _figure(1, len(summary.orders), (5.4 * len(summary.orders), 4.1), share=True)
-    most, top = 1, 0.0
-    for order, axes in zip(summary.orders, panels, strict=True):
+    orders = summary.orders_of(name)
+    figure, panels = _figure(1, len(orders), (5.4 * len(orders), 4.1), share=True)
+    most, bottom, top = 1, 1.0, 0.0
+    for order, axes in zip(orders, panels, strict=True):
         for algorithm in summary.algorithms:
             cell = summary.cell(name, algorithm, order)
             if cell is not None:
@@ -110,11 +119,14 @@ def loss_by_learners(summary: Summary, name: str) -> Figure:
                 most = max(most, values.shape[1])
                 # A first tree that went astray would press all that follows flat.
                 later = values[:, min(1, values.shape[1] - 1) :]
-                top = max(top, float((later.mean(axis=0) + half_width(later)).max()))
+                top = max(top, float(_band(later)[1].max()))
+                bottom = min(bottom, float(values.mean(axis=0).min()))
                 i = np.arange(1, values.shape[1] + 1)
                 _line(axes, i, values, _label(cell), _COLOURS[algorithm])
-    panels[0].set_ylim(0, 1.05 * top)
-    for order, axes in zip(summary.orders, panels, strict=True):
+    for order in orders:
+        bottom = min(bottom, *(value for _, value, _ in _others(summary, name, order)), 1.0)
+    panels[0].set_ylim(0.9 * bottom, 1.05 * top)
+    for order, axes in zip(orders, panels, strict=True):
         _beside(axes, summary, name, order)
         axes.set_title(_ORDER_TITLES[order], fontsize=10)
         axes.set_xscale("log")
@@ -130,9 +142,10 @@ def loss_by_learners(summary: Summary, name: str) -> Figure:
 
 def learners(summary: Summary, name: str) -> Figure:
     """What boosting made of the learners: their weights, the experts' weights, their edges."""
-    figure, panels = _figure(1, 3, (12.6, 4.2))
-    anything = (-np.inf, np.inf)
-    for order in summary.orders:
+    orders = summary.orders_of(name)
+    figure, panels = _figure(1, 3, (12.6, 4.4))
+    weights, all_edges = (-2.0, 2.0), (-1.0, 1.0)  # where they can lie
+    for order in orders:
         style = _LINES[order]
         for algorithm in summary.algorithms:
             cell = summary.cell(name, algorithm, order)
@@ -143,9 +156,9 @@ def learners(summary: Summary, name: str) -> Figure:
             i = np.arange(1, edges.shape[1] + 1)
             title = f"{ALGORITHMS[algorithm]}, {order}"
             if algorithm == "ada_olmr":
-                _line(panels[0], i, cell.arrays("learner_weights"), title, colour, style, anything)
+                _line(panels[0], i, cell.arrays("learner_weights"), title, colour, style, weights)
                 _line(panels[1], i, cell.arrays("expert_weights"), title, colour, style)
-            _line(panels[2], i, edges, _label(cell, order), colour, style, anything)
+            _line(panels[2], i, edges, _label(cell, order), colour, style, all_edges)
     panels[0].set_title("weights αⁱ at the end (OnlineBMR: all 1)", fontsize=10)
     panels[0].set_ylabel("weight of learner i")
     panels[1].set_title("which expert Ada.OLMR follows at the end", fontsize=10)
@@ -156,23 +169,24 @@ def learners(summary: Summary, name: str) -> Figure:
     for axes, what in zip(panels, ("learner i", "expert i", "learner i"), strict=True):
         axes.set_xlabel(what)
         if axes.lines:
-            _legend(axes)
+            _legend(axes, columns=1)
     _title(figure, f"{name}: learners' weights, experts' weights and edges", _BAND)
     return figure
 
 
 def loss_by_edge(summary: Summary, name: str) -> Figure | None:
     """OnlineBMR's loss against the edge that it is told; None if one edge was tried only."""
-    tried = {order: summary.over_edges(name, "online_bmr", order) for order in summary.orders}
+    orders = summary.orders_of(name)
+    tried = {order: summary.over_edges(name, "online_bmr", order) for order in orders}
     if max(len(cells) for cells in tried.values()) < 2:
         return None
-    figure, panels = _figure(1, len(summary.orders), (5.4 * len(summary.orders), 4.1), share=True)
-    for order, axes in zip(summary.orders, panels, strict=True):
+    figure, panels = _figure(1, len(orders), (5.4 * len(orders), 4.1), share=True)
+    for order, axes in zip(orders, panels, strict=True):
         cells = tried[order]
         axes.errorbar(
             [cell.edge or 0.0 for cell in cells],
             [cell.mean for cell in cells],
-            yerr=[_half(cell) for cell in cells],
+            yerr=np.array([_errors(cell) for cell in cells]).T,
             color=_COLOURS["online_bmr"],
             marker="o",
             capsize=4,
@@ -180,9 +194,9 @@ def loss_by_edge(summary: Summary, name: str) -> Figure | None:
         )
         ada = summary.cell(name, "ada_olmr", order)
         if ada is not None:
-            half = _half(ada)
+            low, high = _band(np.array(ada.losses))
             axes.axhline(ada.mean, color=_COLOURS["ada_olmr"], label="Ada.OLMR (needs no edge)")
-            axes.axhspan(ada.mean - half, ada.mean + half, color=_COLOURS["ada_olmr"], alpha=0.15)
+            axes.axhspan(float(low), float(high), color=_COLOURS["ada_olmr"], alpha=0.15)
         printed = paper.RESULTS.get(name)
         if printed is not None and printed.online_bmr is not None:
             axes.axhline(
@@ -196,7 +210,7 @@ def loss_by_edge(summary: Summary, name: str) -> Figure | None:
         axes.set_xlabel("edge that OnlineBMR is told (log scale)")
         _legend(axes)
     panels[0].set_ylabel("rank loss, mean over test rows")
-    _title(figure, f"{name}: OnlineBMR's rank loss against the edge", _BAND.replace("band", "bars"))
+    _title(figure, f"{name}: OnlineBMR's rank loss against the edge", _BARS)
     return figure
 
 
@@ -222,12 +236,12 @@ def _title(figure: Figure, title: str, note: str) -> None:
     figure.supxlabel(note, fontsize=8.5, color="#444444", x=0.99, ha="right")
 
 
-def _legend(axes: Axes) -> None:
+def _legend(axes: Axes, columns: int = 2) -> None:
     """Put the legend below the panel, where it hides nothing."""
     axes.legend(
         fontsize=8,
         frameon=False,
-        ncols=2,
+        ncols=columns,
         columnspacing=1.2,
         handlelength=2.4,
         loc="upper center",
@@ -245,35 +259,43 @@ def _line(
     within: tuple[float, float] = (0.0, 1.0),
 ) -> None:
     """Draw the mean over the rows with its confidence band, which stays within what can be."""
-    mean, half = values.mean(axis=0), half_width(values)
-    axes.plot(x, mean, color=colour, linestyle=style, linewidth=1.7, label=label)
+    low, high = _band(values)
+    axes.plot(x, values.mean(axis=0), color=colour, linestyle=style, linewidth=1.7, label=label)
     if len(values) > 1:
-        axes.fill_between(
-            x,
-            np.clip(mean - half, *within),
-            np.clip(mean + half, *within),
-            color=colour,
-            alpha=0.18,
-            linewidth=0,
-        )
+        low, high = np.clip(low, *within), np.clip(high, *within)
+        axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
+
+
+def _band(values: Floats) -> tuple[Floats, Floats]:
+    """Return where the mean over the rows may lie: a confidence interval, or the range of a few."""
+    if len(values) < _SEEDS_FOR_CONFIDENCE:
+        return values.min(axis=0), values.max(axis=0)
+    mean, half = values.mean(axis=0), half_width(values)
+    return mean - half, mean + half
+
+
+def _others(
+    summary: Summary, name: str, order: str, batch: bool = False
+) -> list[tuple[str, float, str]]:
+    """Return what a result is to be read beside: label, rank loss, colour."""
+    printed = paper.RESULTS.get(name)
+    counts = summary.cell(name, "decayed_counts", order)
+    found: list[tuple[str, float, str]] = []
+    if printed is not None:
+        found.append(("Ada.OLMR, paper (test rows)", printed.ada_olmr, _PAPER))
+        if batch and printed.batch is not None:
+            found.append(("best batch boosting, paper", printed.batch, _BATCH))
+    if counts is not None:
+        found.append(("decayed counts (no feature)", counts.mean, _BASELINE))
+    return found
 
 
 def _beside(axes: Axes, summary: Summary, name: str, order: str, batch: bool = False) -> None:
     """Draw what a result is to be read beside, where it does not squeeze the curves."""
     high = axes.get_ylim()[1]
-    printed = paper.RESULTS.get(name)
-    others: list[tuple[str, float | None, str]] = []
-    if printed is not None:
-        others.append(("Ada.OLMR, paper (test rows)", printed.ada_olmr, _PAPER))
-        if batch:
-            others.append(("best batch boosting, paper", printed.batch, _BATCH))
-    counts = summary.cell(name, "decayed_counts", order)
-    others.append(("decayed counts, no feature seen", counts.mean if counts else None, _BASELINE))
-    for label, value, colour in others:
-        if value is None:
-            continue
+    for label, value, colour in _others(summary, name, order, batch):
         if value > high:  # in words rather than as a line far above
-            axes.plot([], [], " ", label=f"{label}: {value:.3f}, above")
+            axes.plot([], [], " ", label=f"{label}: {value:.3f} ↑")
         else:
             axes.axhline(value, color=colour, linestyle=":", linewidth=1.5, label=label)
 
@@ -298,8 +320,11 @@ def _windowed(cell: Cell) -> tuple[Floats, Floats]:
     return n[ripe], ((sums - before) / (n - start))[:, ripe]
 
 
-def _half(cell: Cell) -> float:
-    return float(half_width(np.array(cell.losses)[:, None])[0])
+def _errors(cell: Cell) -> tuple[float, float]:
+    """Return how far down and up from the mean a bar goes."""
+    low, high = _band(np.array(cell.losses))
+    # Rounding can put the mean of equal figures a little beside them.
+    return max(0.0, cell.mean - float(low)), max(0.0, float(high) - cell.mean)
 
 
 class _Bar(NamedTuple):
@@ -307,10 +332,17 @@ class _Bar(NamedTuple):
 
     label: str
     value: float
-    error: float
+    low: float
+    high: float
     colour: str
     mark: str
     filled: bool
+
+
+def _measured(label: str, cell: Cell, colour: str) -> _Bar:
+    down, up = _errors(cell)
+    mark = _MARKS[cell.order]
+    return _Bar(label, cell.mean, cell.mean - down, cell.mean + up, colour, mark, True)
 
 
 def _draw_bar(axes: Axes, bar: _Bar, place: int, limit: float) -> None:
@@ -320,7 +352,7 @@ def _draw_bar(axes: Axes, bar: _Bar, place: int, limit: float) -> None:
     axes.errorbar(
         value,
         place,
-        xerr=bar.error if bar.error and not beyond else None,
+        xerr=None if beyond else [[bar.value - bar.low], [bar.high - bar.value]],
         color=bar.colour,
         marker=">" if beyond else bar.mark,
         markerfacecolor=bar.colour if bar.filled else "white",
@@ -330,7 +362,7 @@ def _draw_bar(axes: Axes, bar: _Bar, place: int, limit: float) -> None:
     )
     axes.annotate(
         f"{bar.value:.4f}".lstrip("0"),
-        (value if beyond else value + bar.error, place),
+        (value if beyond else bar.high, place),
         xytext=(8, 0),
         textcoords="offset points",
         va="center",
@@ -342,22 +374,32 @@ def _bars(summary: Summary, name: str) -> list[_Bar]:
     bars: list[_Bar] = []
     printed = paper.RESULTS.get(name)
     if printed is not None and printed.batch is not None:
-        bars.append(_Bar("batch boosting, paper", printed.batch, 0.0, _BATCH, "s", False))
+        bars.append(
+            _Bar(
+                "batch boosting, paper",
+                printed.batch,
+                printed.batch,
+                printed.batch,
+                _BATCH,
+                "s",
+                False,
+            )
+        )
     for algorithm in summary.algorithms:
         colour, title = _COLOURS[algorithm], ALGORITHMS[algorithm]
         value = printed.loss(algorithm) if printed is not None else None
         if value is not None:
-            bars.append(_Bar(f"{title}, paper", value, 0.0, colour, "o", False))
+            bars.append(_Bar(f"{title}, paper", value, value, value, colour, "o", False))
         for order in summary.orders:
             cell = summary.cell(name, algorithm, order)
             if cell is not None:
                 text = f"{title}, ours, {order}"
-                bars.append(_Bar(text, cell.mean, _half(cell), colour, _MARKS[order], True))
+                bars.append(_measured(text, cell, colour))
     if not bars:
         return bars
     for order in summary.orders:
         cell = summary.cell(name, "decayed_counts", order)
         if cell is not None:
             text = f"decayed counts, {order}"
-            bars.append(_Bar(text, cell.mean, _half(cell), _BASELINE, _MARKS[order], True))
+            bars.append(_measured(text, cell, _BASELINE))
     return bars

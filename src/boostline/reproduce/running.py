@@ -167,7 +167,7 @@ def run(
     if not report_only:
         call = {
             "command": _command(loaded, algorithms, edges, orders, wanted_seeds, settings),
-            "where": f"the Dask cluster {dask}" if dask else f"{count_jobs(jobs)} processes",
+            "where": f"the Dask cluster {dask}" if dask else _processes(count_jobs(jobs)),
         }
         n_new = _work(store, tasks, loaded, jobs, dask, progress, call)
     n_done = len(tasks) - len(store.missing(tasks))
@@ -227,6 +227,10 @@ def _work(
             }
         )
     return done
+
+
+def _processes(count: int) -> str:
+    return "1 process" if count == 1 else f"{count} processes"
 
 
 def _check_version(record: dict[str, Any]) -> None:

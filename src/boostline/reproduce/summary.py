@@ -134,6 +134,11 @@ class Summary:
         """The orders that occur."""
         return [order for order in ORDERS if any(key[3] == order for key in self.cells)]
 
+    def orders_of(self, data: str) -> list[str]:
+        """Return the orders in which a booster was run on a data set."""
+        found = {key[3] for key in self.cells if key[0] == data and key[1] in ALGORITHMS}
+        return [order for order in ORDERS if order in found]
+
     @property
     def algorithms(self) -> list[str]:
         """The boosting algorithms that occur."""
