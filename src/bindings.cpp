@@ -9,6 +9,7 @@
 #include <atomic>
 #include <shared_mutex>
 
+#include "core/ada_mixture.hpp"
 #include "core/ada_olmr.hpp"
 #include "core/hoeffding_tree.hpp"
 #include "core/online_bmr.hpp"
@@ -344,14 +345,27 @@ NB_MODULE(_core, m) {
         .value("best", Expert::best)
         .value("last", Expert::last);
 
+    nb::enum_<Surrogate>(m, "Surrogate")
+        .value("pairwise", Surrogate::pairwise)
+        .value("univariate", Surrogate::univariate);
+    nb::enum_<Target>(m, "Target").value("rank", Target::rank).value("one_error", Target::one_error);
+
     nb::class_<Model>(m, "Model")
         .def_static("ada_olmr",
                     [](std::int32_t n_labels, std::int64_t n_features, Booster::Learners learners, std::uint64_t seed,
-                       Expert expert, double weight_limit) {
+                       Expert expert, double weight_limit, Surrogate surrogate, Target target) {
                         return new Model(std::make_unique<AdaOLMR>(n_labels, n_features, std::move(learners), seed,
-                                                                   expert, weight_limit));
+                                                                   expert, weight_limit, surrogate, target));
                     },
-                    "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a, "expert"_a, "weight_limit"_a)
+                    "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a, "expert"_a, "weight_limit"_a, "surrogate"_a,
+                    "target"_a)
+        .def_static("ada_mixture",
+                    [](std::int32_t n_labels, std::int64_t n_features, Booster::Learners learners, std::uint64_t seed,
+                       Expert expert, std::vector<double> prior) {
+                        return new Model(std::make_unique<AdaMixture>(n_labels, n_features, std::move(learners), seed,
+                                                                      expert, std::move(prior)));
+                    },
+                    "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a, "expert"_a, "prior"_a)
         .def_static("online_bmr",
                     [](std::int32_t n_labels, std::int64_t n_features, Booster::Learners learners, std::uint64_t seed) {
                         return new Model(std::make_unique<OnlineBMR>(n_labels, n_features, std::move(learners), seed));
@@ -397,20 +411,44 @@ NB_MODULE(_core, m) {
                 if (const auto* python = dynamic_cast<const PythonLearner*>(learner.get())) out.append(python->adapter());
             return out;
         })
-        .def("followed", [](const Model& self, std::uint64_t t) {
-            return self.reading([&](const Booster& b) {
-                const auto* ada = dynamic_cast<const AdaOLMR*>(&b);
-                return ada != nullptr ? ada->followed(t) : b.n_votes();
-            });
+        .def("followed", [](const Model& self) {
+            return self.reading([](const Booster& b) { return b.followed(b.clock() + 1); });
         })
+        .def("effective_weights", [](const Model& self) {
+            const auto weights = self.reading([](const Booster& b) { return b.effective_weights(); });
+            return to_numpy(weights.data(), {weights.size()});
+        })
+        .def("watch_drift", [](Model& self, bool watch) { self.writing([&](Booster& b) { b.watch_drift(watch); return 0; }); })
         .def("has_table", [](const Model& self, std::int64_t n_relevant) {
             return self.reading([&](const Booster& b) { return dynamic_cast<const OnlineBMR&>(b).has_table(n_relevant); });
         })
         .def("forget_tables", [](Model& self) { self.writing([&](Booster& b) { dynamic_cast<OnlineBMR&>(b).forget_tables(); return 0; }); })
-        .def("set_table", [](Model& self, std::int64_t n_relevant, double origin, double per_unit, Matrix<double> values) {
-            StepTable table{origin, per_unit, values.shape(1), {}};
+        .def("set_table", [](Model& self, std::int64_t n_relevant, double origin, double per_unit, Matrix<double> values,
+                             bool is_exponential) {
+            StepTable table{is_exponential, origin, per_unit, values.shape(1), {}};
             table.values.assign(values.data(), values.data() + values.size());
             self.writing([&](Booster& b) { dynamic_cast<OnlineBMR&>(b).set_table(n_relevant, std::move(table)); return 0; });
+        })
+        .def("set_cost_function", [](Model& self, nb::callable function) {
+            // expert scores (N, k) of s^0 .. s^{N-1} and the indicators of relevant and irrelevant labels -> costs (N, k)
+            auto shared = std::shared_ptr<nb::callable>(new nb::callable(std::move(function)), [](nb::callable* f) {
+                nb::gil_scoped_acquire gil;
+                delete f;
+            });
+            self.writing([&](Booster& b) {
+                const auto n = static_cast<std::size_t>(b.n_votes());
+                dynamic_cast<OnlineBMR&>(b).set_cost_function([shared, n](const double* scores, const Labels& labels, double* costs) {
+                    nb::gil_scoped_acquire gil;
+                    const std::size_t k = labels.is_relevant.size();
+                    std::vector<std::uint8_t> irrelevant(k, 0);
+                    for (const std::int32_t r : labels.irrelevant) irrelevant[static_cast<std::size_t>(r)] = 1;
+                    const auto result = nb::cast<Matrix<double>>((*shared)(
+                        to_numpy(scores, {n, k}), to_numpy(labels.is_relevant.data(), {k}), to_numpy(irrelevant.data(), {k})));
+                    if (result.shape(0) != n || result.shape(1) != k) throw nb::value_error("the cost function returned a wrong shape");
+                    std::copy(result.data(), result.data() + n * k, costs);
+                });
+                return 0;
+            });
         })
         .def("last_round", [](const Model& self) {
             nb::dict out;

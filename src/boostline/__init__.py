@@ -34,7 +34,18 @@ __all__ = [
     "theory",
 ]
 
-_LAZY = {"data", "evaluate", "metrics", "potentials", "reference", "theory"}
+_LAZY = {
+    "data",
+    "evaluate",
+    "inspect",
+    "metrics",
+    "potentials",
+    "reference",
+    "reproduce",
+    "river",
+    "sklearn",
+    "theory",
+}
 
 
 def __getattr__(name: str) -> Any:

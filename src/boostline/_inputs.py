@@ -36,6 +36,20 @@ class Rows:
     n_features: int
     is_single: bool
 
+    def part(self, start: int, stop: int) -> Rows:
+        """Rows start .. stop - 1 of a block."""
+        if isinstance(self.native, tuple):
+            indptr, indices, values = self.native
+            a, b = indptr[start], indptr[stop]
+            native: NativeRows = (
+                np.ascontiguousarray(indptr[start : stop + 1] - a),
+                indices[a:b],
+                values[a:b],
+            )
+        else:
+            native = self.native[start:stop]
+        return Rows(native, stop - start, self.n_features, False)
+
 
 def rows(x: Any, n_features: int | None, name: str = "x") -> Rows:
     """Check features: shape, type, and that no value is infinite (NaN means missing)."""
@@ -112,6 +126,11 @@ class LabelLists:
     @classmethod
     def empty(cls, n: int) -> LabelLists:
         return cls(np.zeros(n + 1, np.int64), np.zeros(0, np.int32))
+
+    def part(self, start: int, stop: int) -> LabelLists:
+        """The sets of rows start .. stop - 1."""
+        a, b = self.start[start], self.start[stop]
+        return LabelLists(np.ascontiguousarray(self.start[start : stop + 1] - a), self.values[a:b])
 
     @property
     def sizes(self) -> NDArray[np.int64]:

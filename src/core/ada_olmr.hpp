@@ -1,6 +1,8 @@
 // Ada.OLMR (Algorithm 3): online gradient descent on the learners' weights, Hedge over the experts.
 #pragma once
 
+#include <limits>
+
 #include "booster.hpp"
 #include "philox.hpp"
 
@@ -10,13 +12,40 @@ namespace boostline {
 // one with the smallest loss so far, or the last.
 enum class Expert { draw, weighted, best, last };
 
+// What the weights descend on: the paper's logistic loss of pairs, or the logistic loss of single labels, each weighted by
+// w_Y (Dembczynski, Kotlowski, Huellermeier, ICML 2012), which is consistent for the rank loss where the other is not.
+enum class Surrogate { pairwise, univariate };
+
+// What Hedge judges experts by.
+enum class Target { rank, one_error };
+
+// i_t, counted from 1. A draw depends on (seed, t) alone, so that asking twice gives the same expert.
+inline std::int32_t choose_expert(Expert expert, const std::vector<double>& log_weights, std::uint64_t seed,
+                                  std::uint64_t t, std::int32_t last) {
+    if (expert == Expert::last || expert == Expert::weighted) return last;
+    const auto best = std::max_element(log_weights.begin(), log_weights.end());
+    if (expert == Expert::best) return static_cast<std::int32_t>(best - log_weights.begin()) + 1;
+    double total = 0.0;
+    for (const double v : log_weights) total += exp_(v - *best);
+    const double target = philox_uniform(seed, t) * total;
+    double sum = 0.0;
+    for (std::size_t i = 0; i < log_weights.size(); ++i) {
+        sum += exp_(log_weights[i] - *best);
+        if (sum > target) return static_cast<std::int32_t>(i) + 1;
+    }
+    return static_cast<std::int32_t>(log_weights.size());
+}
+
 class AdaOLMR final : public Booster {
   public:
     AdaOLMR(std::int32_t n_labels, std::int64_t n_features, Learners learners, std::uint64_t seed, Expert expert,
-            double weight_limit)
-        : Booster(n_labels, n_features, std::move(learners), seed), expert_(expert), weight_limit_(weight_limit) {
-        learner_weights_.assign(static_cast<std::size_t>(n_votes_), 0.0);
-        expert_log_weights_.assign(static_cast<std::size_t>(n_votes_), 0.0);
+            double weight_limit, Surrogate surrogate, Target target)
+        : Booster(n_labels, n_features, std::move(learners), seed),
+          expert_(expert),
+          weight_limit_(weight_limit),
+          surrogate_(surrogate),
+          target_(target) {
+        AdaOLMR::restart_weights();
     }
 
     std::unique_ptr<Booster> clone(bool share_serial) const override {
@@ -33,20 +62,20 @@ class AdaOLMR final : public Booster {
         read(in, "expert_log_weights", static_cast<std::size_t>(n_votes_), expert_log_weights_);
     }
 
-    // i_t: drawn by (seed, t), so that asking twice gives the same expert.
-    std::int32_t followed(std::uint64_t t) const {
-        const auto best = std::max_element(expert_log_weights_.begin(), expert_log_weights_.end());
-        if (expert_ == Expert::last) return n_votes_;
-        if (expert_ == Expert::best) return static_cast<std::int32_t>(best - expert_log_weights_.begin()) + 1;
-        double total = 0.0;
-        for (const double v : expert_log_weights_) total += exp_(v - *best);
-        const double target = philox_uniform(seed_, t) * total;
-        double sum = 0.0;
-        for (std::size_t i = 0; i < expert_log_weights_.size(); ++i) {
-            sum += exp_(expert_log_weights_[i] - *best);
-            if (sum > target) return static_cast<std::int32_t>(i) + 1;
+    std::int32_t followed(std::uint64_t t) const override { return choose_expert(expert_, expert_log_weights_, seed_, t, n_votes_); }
+
+    std::vector<double> effective_weights() const override {
+        if (expert_ != Expert::weighted) return Booster::effective_weights();
+        // learner i is in all experts j >= i
+        const double best = *std::max_element(expert_log_weights_.begin(), expert_log_weights_.end());
+        std::vector<double> weights = learner_weights_;
+        double mass = 0.0;
+        for (std::size_t i = weights.size(); i-- > 0;) {
+            mass += exp_(expert_log_weights_[i] - best);
+            weights[i] *= mass;
         }
-        return n_votes_;
+        for (double& w : weights) w /= mass;
+        return weights;
     }
 
   protected:
@@ -55,11 +84,14 @@ class AdaOLMR final : public Booster {
         expert_log_weights_ = dynamic_cast<const AdaOLMR&>(earlier).expert_log_weights_;
     }
 
-    std::int32_t experts_needed(std::uint64_t t) const override {
-        return expert_ == Expert::weighted ? n_votes_ : followed(t);
+    void restart_weights() override {
+        learner_weights_.assign(static_cast<std::size_t>(n_votes_), 0.0);
+        expert_log_weights_.assign(static_cast<std::size_t>(n_votes_), 0.0);
     }
 
-    void follow(const double* expert_scores, std::uint64_t t, double* scores) const override {
+    std::int32_t experts_needed(std::uint64_t t) const override { return followed(t); }
+
+    void follow(const double*, const double* expert_scores, std::uint64_t t, double* scores) const override {
         const auto k = static_cast<std::size_t>(n_labels_);
         if (expert_ != Expert::weighted) {
             const double* row = expert_scores + static_cast<std::size_t>(followed(t)) * k;
@@ -79,12 +111,16 @@ class AdaOLMR final : public Booster {
 
     void prepare(const Labels&) override {}
 
-    // c^{i+1}: the gradient of the pairwise logistic loss at s^i.
+    // c^{i+1}: the gradient of the surrogate at s^i.
     void compute_costs(int i, const Labels& labels, PairScratch& scratch) override {
         scratch.split(expert_row(i), labels);
         const std::size_t n_relevant = scratch.relevant.size(), n_irrelevant = scratch.irrelevant.size();
         rank_losses_[static_cast<std::size_t>(i)] =
             labels.pair_weight() * count_inversions(scratch.relevant.data(), n_relevant, scratch.irrelevant.data(), n_irrelevant);
+        if (surrogate_ == Surrogate::univariate) {
+            univariate_costs(i, labels, scratch);
+            return;
+        }
         scratch.relevant_sum.resize(n_relevant);
         scratch.irrelevant_sum.assign(n_irrelevant, 0.0);
         scratch.e_relevant.resize(n_relevant);
@@ -109,25 +145,57 @@ class AdaOLMR final : public Booster {
         write_costs(i, labels, scratch);
     }
 
-    void update(const Labels&, double weight, double t) override {
+    void update(const Labels& labels, double weight, double t) override {
         const double step = weight / std::sqrt(t);
         for (std::int32_t i = 0; i < n_votes_; ++i) {
             const auto v = static_cast<std::size_t>(i);
-            // f'(alpha) = c^{i+1} . h^i. Costs sum to 0, so a constant may be taken from the votes: then a uniform vote
-            // gives 0 and not 1e-17, whose sign would rank all labels in the next round.
+            // f'(alpha) = c^{i+1} . h^i. Costs of pairs sum to 0, so a constant may be taken from the votes: then a uniform
+            // vote gives 0 and not 1e-17, whose sign would rank all labels in the next round. With the univariate loss
+            // scores are about their mean, and so are the votes.
             const double* c = cost_row(i + 1);
             const double* h = vote_row(i);
+            const double constant = surrogate_ == Surrogate::pairwise ? h[0] : 1.0 / static_cast<double>(n_labels_);
             double slope = 0.0;
-            for (std::int32_t j = 0; j < n_labels_; ++j) slope += c[j] * (h[j] - h[0]);
+            for (std::int32_t j = 0; j < n_labels_; ++j) slope += c[j] * (h[j] - constant);
             const double alpha = learner_weights_[v] - step * slope;
             learner_weights_[v] = std::max(-weight_limit_, std::min(weight_limit_, alpha));
-            expert_log_weights_[v] -= weight * rank_losses_[v + 1];
+            expert_log_weights_[v] -= weight * (target_ == Target::rank ? rank_losses_[v + 1] : one_error(i + 1, labels));
         }
     }
 
   private:
+    // Labels score about their mean, which votes (distributions) do not move: c[l] = -+ w_Y sigmoid(-+ (s[l] - mean)).
+    void univariate_costs(int i, const Labels& labels, PairScratch& scratch) {
+        const double* s = expert_row(i);
+        double mean = 0.0;
+        for (std::int32_t j = 0; j < n_labels_; ++j) mean += s[j];
+        mean /= static_cast<double>(n_labels_);
+        scratch.relevant_sum.resize(scratch.relevant.size());
+        scratch.irrelevant_sum.resize(scratch.irrelevant.size());
+        for (std::size_t l = 0; l < scratch.relevant.size(); ++l)
+            scratch.relevant_sum[l] = 1.0 / (1.0 + exp_(scratch.relevant[l] - mean));
+        for (std::size_t r = 0; r < scratch.irrelevant.size(); ++r)
+            scratch.irrelevant_sum[r] = 1.0 / (1.0 + exp_(mean - scratch.irrelevant[r]));
+        write_costs(i, labels, scratch);
+    }
+
+    // The share of irrelevant labels among those with the highest score.
+    double one_error(std::int32_t expert, const Labels& labels) {
+        const double* s = expert_row(expert);
+        double best = -std::numeric_limits<double>::infinity();
+        for (const std::int32_t l : labels.relevant) best = std::max(best, s[l]);
+        for (const std::int32_t r : labels.irrelevant) best = std::max(best, s[r]);
+        double relevant = 0.0, all = 0.0;
+        for (const std::int32_t l : labels.relevant) relevant += s[l] == best;
+        for (const std::int32_t r : labels.irrelevant) all += s[r] == best;
+        all += relevant;
+        return 1.0 - relevant / all;
+    }
+
     Expert expert_;
     double weight_limit_;
+    Surrogate surrogate_;
+    Target target_;
     std::vector<double> expert_log_weights_;  // log v
 };
 

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "drift_alarm.hpp"
 #include "learner.hpp"
 #include "pair_sums.hpp"
 #include "thread_pool.hpp"
@@ -65,14 +66,15 @@ class Booster {
     void learn(const Row& x, const Labels& labels, double weight, double* scores) {
         gather_votes(x);                                    // line 4
         accumulate();                                       // line 5
-        const double t = static_cast<double>(clock_) + 1.0;
-        follow(expert_scores_.data(), clock_ + 1, scores);  // lines 6 and 7
+        const double t = static_cast<double>(clock_ - restarted_at_) + 1.0;
+        follow(votes_.data(), expert_scores_.data(), clock_ + 1, scores);  // lines 6 and 7
         if (labels.has_pairs()) {                           // line 8: the true labels
             prepare(labels);
             pool().run(n_votes_ + 1, 4, [&](int i, int thread) { compute_costs(i, labels, scratch_[thread]); });
             teach(x, labels, weight);                       // lines 10 to 12
-            keep_record(labels, weight, scores);
+            const double loss = keep_record(labels, weight, scores);
             update(labels, weight, t);                      // lines 9 and 13
+            if (watches_drift_ && weight > 0.0 && alarm_.add(loss)) restart();
         } else {
             rows_without_pairs_ += 1;
         }
@@ -83,16 +85,12 @@ class Booster {
     void score(const Row& x, double* scores) const {
         const std::int32_t needed = experts_needed(clock_ + 1);
         const auto k = static_cast<std::size_t>(n_labels_);
-        std::vector<double> votes, all((static_cast<std::size_t>(needed) + 1) * k, 0.0);
-        std::int32_t i = 0;
-        for (const auto& learner : learners_) {
-            if (i >= needed) break;
-            votes.resize(static_cast<std::size_t>(learner->n_votes()) * k);
-            learner->predict(x, votes.data());
-            for (std::int32_t v = 0; v < learner->n_votes() && i < needed; ++v, ++i)
-                add_vote(i, &votes[static_cast<std::size_t>(v) * k], all.data());
-        }
-        follow(all.data(), clock_ + 1, scores);
+        std::vector<double> votes(static_cast<std::size_t>(n_votes_) * k);
+        std::vector<double> all((static_cast<std::size_t>(needed) + 1) * k, 0.0);
+        for (std::size_t i = 0; i < learners_.size() && first_vote_[i] < needed; ++i)
+            learners_[i]->predict(x, &votes[static_cast<std::size_t>(first_vote_[i]) * k]);
+        for (std::int32_t i = 0; i < needed; ++i) add_vote(i, &votes[static_cast<std::size_t>(i) * k], all.data());
+        follow(votes.data(), all.data(), clock_ + 1, scores);
     }
 
     // The votes of every learner, n_votes x k: what `score` adds up.
@@ -106,6 +104,19 @@ class Booster {
         for (const auto& learner : learners_) learner->grow_labels(n);
         set_sizes_.resize(static_cast<std::size_t>(n) + 1, 0);
         resize_workspace();
+    }
+
+    // Whether to start anew when the loss has risen for good.
+    void watch_drift(bool watch) { watches_drift_ = watch; }
+
+    std::uint64_t clock() const { return clock_; }
+    // The expert that is followed at time t, counted from 1.
+    virtual std::int32_t followed(std::uint64_t) const { return n_votes_; }
+    // What each learner's vote counts in the scores at the present clock.
+    virtual std::vector<double> effective_weights() const {
+        std::vector<double> weights = learner_weights_;
+        for (auto i = static_cast<std::size_t>(followed(clock_ + 1)); i < weights.size(); ++i) weights[i] = 0.0;
+        return weights;
     }
 
     void set_threads(int n) { n_threads_ = n; }
@@ -138,6 +149,8 @@ class Booster {
         out["edge_denominator"] = record_.edge_denominator;
         out["largest_weight"] = record_.largest_weight;
         out["expert_loss"] = record_.expert_loss;
+        out["restarts"] = std::vector<std::int64_t>{n_restarts_, static_cast<std::int64_t>(restarted_at_)};
+        out["drift_alarm"] = alarm_.values();
     }
     virtual void load(const ArchiveView& in) {
         const auto n = static_cast<std::size_t>(n_votes_);
@@ -147,6 +160,10 @@ class Booster {
         const auto sizes = in.get<std::int64_t>("label_set_sizes", set_sizes_.size());
         const auto suffered = in.get<double>("suffered_loss", 1);
         check_finite(suffered, "suffered_loss");
+        const auto restarts = in.get<std::int64_t>("restarts", 2);
+        if (restarts[1] < 0 || restarts[1] > clock[0]) throw std::invalid_argument("the array 'restarts' is out of range");
+        const auto alarm = in.get<double>("drift_alarm", DriftAlarm::kValues);
+        check_finite(alarm, "drift_alarm");
         read(in, "learner_weights", n, learner_weights_);
         read(in, "edge_numerator", n, record_.edge_numerator);
         read(in, "edge_denominator", n, record_.edge_denominator);
@@ -156,6 +173,9 @@ class Booster {
         rows_without_pairs_ = without[0];
         set_sizes_.assign(sizes.data, sizes.data + sizes.size);
         suffered_loss_ = suffered[0];
+        n_restarts_ = restarts[0];
+        restarted_at_ = static_cast<std::uint64_t>(restarts[1]);
+        alarm_.set(alarm);
     }
 
     // The last round, for tests and for looking inside.
@@ -175,11 +195,13 @@ class Booster {
 
     // What an algorithm supplies. Experts are numbered 1 .. N; expert_scores has s^0 .. s^N.
     virtual std::int32_t experts_needed(std::uint64_t t) const = 0;
-    virtual void follow(const double* expert_scores, std::uint64_t t, double* scores) const = 0;
+    virtual void follow(const double* votes, const double* expert_scores, std::uint64_t t, double* scores) const = 0;
     virtual void prepare(const Labels& labels) = 0;
     // Raw costs c^{i+1} at s^i, and the rank loss of expert i, for 0 <= i <= N.
     virtual void compute_costs(int i, const Labels& labels, PairScratch& scratch) = 0;
+    // t counts the examples since the last restart, from 1.
     virtual void update(const Labels& labels, double weight, double t) = 0;
+    virtual void restart_weights() = 0;  // as new
 
     virtual void restore_own(const Booster& earlier) {
         clock_ = earlier.clock_;
@@ -188,6 +210,9 @@ class Booster {
         suffered_loss_ = earlier.suffered_loss_;
         rows_without_pairs_ = earlier.rows_without_pairs_;
         set_sizes_ = earlier.set_sizes_;
+        n_restarts_ = earlier.n_restarts_;
+        restarted_at_ = earlier.restarted_at_;
+        alarm_ = earlier.alarm_;
     }
 
     static void read(const ArchiveView& in, const char* name, std::size_t size, std::vector<double>& out) {
@@ -291,7 +316,8 @@ class Booster {
         });
     }
 
-    void keep_record(const Labels& labels, double weight, const double* scores) {
+    // Returns the rank loss of the scores that were given.
+    double keep_record(const Labels& labels, double weight, const double* scores) {
         const double k = static_cast<double>(n_labels_), n_relevant = static_cast<double>(labels.relevant.size());
         for (std::int32_t i = 0; i < n_votes_; ++i) {
             const auto v = static_cast<std::size_t>(i);
@@ -305,10 +331,21 @@ class Booster {
         }
         PairScratch& scratch = scratch_[0];
         scratch.split(scores, labels);
-        suffered_loss_ += weight * labels.pair_weight() *
-                          count_inversions(scratch.relevant.data(), scratch.relevant.size(), scratch.irrelevant.data(),
-                                           scratch.irrelevant.size());
+        const double loss =
+            labels.pair_weight() * count_inversions(scratch.relevant.data(), scratch.relevant.size(),
+                                                    scratch.irrelevant.data(), scratch.irrelevant.size());
+        suffered_loss_ += weight * loss;
         set_sizes_[labels.relevant.size()] += 1;
+        return loss;
+    }
+
+    // The stream has changed: what was learned misleads now. Edges and losses go on counting.
+    void restart() {
+        for (const auto& learner : learners_) learner->reset();
+        restart_weights();
+        alarm_ = DriftAlarm();
+        n_restarts_ += 1;
+        restarted_at_ = clock_ + 1;
     }
 
     std::size_t own_bytes() const {
@@ -324,6 +361,10 @@ class Booster {
     LearnerRecord record_;
     double suffered_loss_ = 0.0;
     std::int64_t rows_without_pairs_ = 0;
+    bool watches_drift_ = false;
+    DriftAlarm alarm_;
+    std::int64_t n_restarts_ = 0;
+    std::uint64_t restarted_at_ = 0;
     std::vector<std::int64_t> set_sizes_;  // how often |Y| was 0, 1, .., k among rows with pairs
     int n_threads_ = 1;
     std::shared_ptr<ThreadPool> pool_;

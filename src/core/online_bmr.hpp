@@ -1,6 +1,7 @@
 // OnlineBMR (Algorithm 2): every learner weighs 1, the last expert is followed, costs come from potentials.
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "booster.hpp"
@@ -9,7 +10,9 @@ namespace boostline {
 
 // How much one more vote changes a pair's potential: values[n][j] = g_n(d + 1) - g_n(d) at d = origin + j / per_unit,
 // with n learners still to come. Linear in between, constant outside. Made in Python (boostline.potentials).
+// The exponential loss is unbounded and has a closed form instead: one value per n, times e^d.
 struct StepTable {
+    bool is_exponential = false;
     double origin = 0.0;
     double per_unit = 1.0;
     std::size_t width = 0;
@@ -30,21 +33,30 @@ class OnlineBMR final : public Booster {
     // The law of the random walk depends on |Y| (and on nothing else of the example): one table for each.
     bool has_table(std::int64_t n_relevant) const { return tables_.count(n_relevant) != 0; }
     void set_table(std::int64_t n_relevant, StepTable table) {
-        if (table.width < 2 || table.values.size() != table.width * static_cast<std::size_t>(n_votes_))
+        if (table.width < (table.is_exponential ? 1u : 2u) || table.values.size() != table.width * static_cast<std::size_t>(n_votes_))
             throw std::invalid_argument("a step table needs n_learners rows of at least two values");
         tables_[n_relevant] = std::make_shared<StepTable>(std::move(table));
     }
     void forget_tables() { tables_.clear(); }
 
+    // For a loss that does not split into pairs: costs of all learners at once, from (expert scores, labels), N x k.
+    using CostFunction = std::function<void(const double* expert_scores, const Labels& labels, double* costs)>;
+    void set_cost_function(CostFunction function) { cost_function_ = std::move(function); }
+
   protected:
     std::int32_t experts_needed(std::uint64_t) const override { return n_votes_; }
-    void follow(const double* expert_scores, std::uint64_t, double* scores) const override {
+    void follow(const double*, const double* expert_scores, std::uint64_t, double* scores) const override {
         const auto k = static_cast<std::size_t>(n_labels_);
         const double* row = expert_scores + static_cast<std::size_t>(n_votes_) * k;
         std::copy(row, row + k, scores);
     }
 
-    void prepare(const Labels& labels) override { table_ = tables_.at(static_cast<std::int64_t>(labels.relevant.size())).get(); }
+    void prepare(const Labels& labels) override {
+        if (cost_function_)
+            cost_function_(expert_row(0), labels, cost_row(0));
+        else
+            table_ = tables_.at(static_cast<std::int64_t>(labels.relevant.size())).get();
+    }
 
     // c^{i+1}[l] = phi^{N-i-1}(s^i + e_l), less the constant phi^{N-i-1}(s^i): only pairs that contain l move.
     void compute_costs(int i, const Labels& labels, PairScratch& scratch) override {
@@ -52,22 +64,45 @@ class OnlineBMR final : public Booster {
         const std::size_t n_relevant = scratch.relevant.size(), n_irrelevant = scratch.irrelevant.size();
         rank_losses_[static_cast<std::size_t>(i)] =
             labels.pair_weight() * count_inversions(scratch.relevant.data(), n_relevant, scratch.irrelevant.data(), n_irrelevant);
-        if (i == n_votes_) return;  // nobody is left to be taught
-        const double* table = &table_->values[static_cast<std::size_t>(n_votes_ - 1 - i) * table_->width];
-        const auto last_cell = static_cast<std::int32_t>(table_->width) - 2;
+        if (i == n_votes_ || cost_function_) return;  // nobody is left to be taught, or it is done
         scratch.relevant_sum.resize(n_relevant);
         scratch.irrelevant_sum.assign(n_irrelevant, 0.0);
-        for (std::size_t l = 0; l < n_relevant; ++l)
-            scratch.relevant_sum[l] = add_steps(scratch.relevant[l], scratch.irrelevant.data(), n_irrelevant, table,
-                                                table_->origin, table_->per_unit, last_cell, scratch.irrelevant_sum.data());
+        const auto left = static_cast<std::size_t>(n_votes_ - 1 - i);  // learners still to come
+        if (table_->is_exponential)
+            exponential_steps(table_->values[left], scratch);
+        else
+            table_steps(left, scratch);
         write_costs(i, labels, scratch);
     }
 
     void update(const Labels&, double, double) override {}
+    void restart_weights() override {}
 
   private:
+    void table_steps(std::size_t left, PairScratch& scratch) const {
+        const double* table = &table_->values[left * table_->width];
+        const auto last_cell = static_cast<std::int32_t>(table_->width) - 2;
+        for (std::size_t l = 0; l < scratch.relevant.size(); ++l)
+            scratch.relevant_sum[l] =
+                add_steps(scratch.relevant[l], scratch.irrelevant.data(), scratch.irrelevant.size(), table, table_->origin,
+                          table_->per_unit, last_cell, scratch.irrelevant_sum.data());
+    }
+
+    // sum over pairs of factor e^(s[r] - s[l]), which splits into two sums; a step down from d is 1/e of the one up.
+    static void exponential_steps(double factor, PairScratch& scratch) {
+        constexpr double kInverseE = 0.36787944117144233;
+        double relevant = 0.0, irrelevant = 0.0;
+        for (const double s : scratch.relevant) relevant += exp_(-s);
+        for (const double s : scratch.irrelevant) irrelevant += exp_(s);
+        for (std::size_t l = 0; l < scratch.relevant.size(); ++l)
+            scratch.relevant_sum[l] = factor * kInverseE * (exp_(-scratch.relevant[l]) * irrelevant);
+        for (std::size_t r = 0; r < scratch.irrelevant.size(); ++r)
+            scratch.irrelevant_sum[r] = factor * (exp_(scratch.irrelevant[r]) * relevant);
+    }
+
     std::map<std::int64_t, std::shared_ptr<const StepTable>> tables_;
     const StepTable* table_ = nullptr;  // of the round at hand
+    CostFunction cost_function_;
 };
 
 }  // namespace boostline

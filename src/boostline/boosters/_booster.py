@@ -68,8 +68,33 @@ class Booster:
     def _prepare(self, native: _core.Model, relevant: _inputs.LabelLists) -> None:
         """Get ready for label sets of these sizes."""
 
+    def _learn_rows(
+        self,
+        native: _core.Model,
+        rows: _inputs.Rows,
+        sets: _inputs.LabelLists,
+        unknown: _inputs.LabelLists,
+        weights: FloatArray,
+    ) -> FloatArray:
+        return native.learn(
+            rows.native,
+            rows.n_features,
+            sets.start,
+            sets.values,
+            unknown.start,
+            unknown.values,
+            weights,
+        )
+
     def _settings(self) -> dict[str, Any]:
         raise NotImplementedError
+
+    def _extra_arrays(self) -> dict[str, NDArray[Any]]:
+        """State that the compiled model does not hold."""
+        return {}
+
+    def _set_extra_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Take back what `_extra_arrays` gave, checking it."""
 
     # Learning and ranking.
 
@@ -114,15 +139,7 @@ class Booster:
         self._prepare(native, sets)
         undo = _Undo(native, rows.n)
         try:
-            scores = native.learn(
-                rows.native,
-                rows.n_features,
-                sets.start,
-                sets.values,
-                marked.start,
-                marked.values,
-                weights,
-            )
+            scores = self._learn_rows(native, rows, sets, marked, weights)
         except BaseException as error:
             # Bad votes and failures of learners leave no trace; Ctrl-C keeps the rows learned so far.
             if not isinstance(error, KeyboardInterrupt):
@@ -246,6 +263,18 @@ class Booster:
         return self._own("learner_weights")
 
     @property
+    def effective_weights(self) -> FloatArray:
+        """What each learner's vote counts in the scores at the present clock: ``effective_weights @ votes(x)``."""
+        if self._native is None:
+            return np.zeros(self.n_learners)
+        return self._native.effective_weights()
+
+    @property
+    def n_restarts(self) -> int:
+        """How often learning has started anew because the stream had changed."""
+        return int(self._own("restarts")[0])
+
+    @property
     def expert_weights(self) -> FloatArray:
         """Probability that each expert (the first i learners) is followed."""
         raise NotImplementedError
@@ -327,6 +356,7 @@ class Booster:
         python: dict[str, Any] = {}
         if self._native is not None:
             arrays.update(self._native.state())
+            arrays.update(self._extra_arrays())
             for i, learner in enumerate(self._resolved or []):
                 if isinstance(learner, FromPython):
                     if hasattr(learner.learner, "get_state"):
@@ -395,6 +425,7 @@ class Booster:
             return
         own = {k: v for k, v in arrays.items() if not k.startswith("learners.")}
         self._native.set_state(own)
+        self._set_extra_arrays(own)
         of_learner: dict[int, dict[str, NDArray[Any]]] = {}
         for key, array in arrays.items():
             if key.startswith("learners."):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from boostline import _core, _inputs, losses, potentials
 from boostline.boosters._booster import Booster
+from boostline.boosters._edge_search import PERIOD, EdgeSearch
 
 FloatArray = NDArray[np.float64]
 
@@ -18,7 +20,7 @@ class OnlineBMR(Booster):
     """Online boost-by-majority for multi-label ranking: optimal if every learner has the given edge.
 
     Every learner has one vote. Its costs come from potentials, the expected loss if the learners still to come had
-    exactly the given edge. They are exact, from tables.
+    exactly the given edge. For losses of pairs they are exact or have a stated error, from tables.
 
     Parameters
     ----------
@@ -26,7 +28,7 @@ class OnlineBMR(Booster):
         As in `AdaOLMR`.
     edge
         The learners' edge gamma over random guessing, in (0, 1]. An example with |Y| relevant labels uses at
-        most 1 / |Y|.
+        most 1 / |Y|. ``"auto"`` follows the edge that the learners realise (docs/theory.md).
     loss
         What potentials are built upon: ``"hinge"`` for any votes, ``"rank"`` for learners that vote for single
         labels, or an object of `boostline.losses`.
@@ -50,12 +52,17 @@ class OnlineBMR(Booster):
         *,
         labels: Sequence[Any] | None = None,
         learners: Any = "auto",
-        edge: float = 0.01,
+        edge: float | str = 0.01,
         loss: Any = "hinge",
         seed: int | None = 0,
         n_threads: int = 1,
     ) -> None:
-        self._edge = _inputs.real_number(edge, "edge", 0.0, 1.0, open_low=True)
+        self._search = EdgeSearch() if isinstance(edge, str) and edge == "auto" else None
+        self._edge = (
+            None
+            if self._search is not None
+            else _inputs.real_number(edge, "edge", 0.0, 1.0, open_low=True)
+        )
         self._loss = losses.get(loss)
         super().__init__(n_labels, labels=labels, learners=learners, seed=seed, n_threads=n_threads)
         single = all(d.votes_single_label for d in self._learners)
@@ -63,8 +70,18 @@ class OnlineBMR(Booster):
 
     @property
     def edge(self) -> float:
-        """The edge gamma that potentials assume."""
-        return self._edge
+        """The edge gamma that potentials assume; the present one with ``edge="auto"``."""
+        return self._search.edge if self._search is not None else self._edge  # type: ignore[return-value]
+
+    @property
+    def chooses_edge(self) -> bool:
+        """Whether the edge follows the learners (``edge="auto"``)."""
+        return self._search is not None
+
+    @property
+    def promised_loss(self) -> float | None:
+        """With ``edge="auto"``: the sum of phi^N(0) at the edge used in each round; else None."""
+        return None if self._search is None else self._search.promised
 
     @property
     def loss(self) -> losses.Loss:
@@ -78,26 +95,139 @@ class OnlineBMR(Booster):
         return weights
 
     def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
-        return _core.Model.online_bmr(self._n_labels, n_features, learners, self._seed)
+        native = _core.Model.online_bmr(self._n_labels, n_features, learners, self._seed)
+        if not isinstance(self._loss, losses.PairLoss):
+            native.set_cost_function(self._estimated_costs)
+        return native
 
     def _prepare(self, native: _core.Model, relevant: _inputs.LabelLists) -> None:
+        if not isinstance(self._loss, losses.PairLoss):
+            return
         for size in np.unique(relevant.sizes):
             n_relevant = int(size)
             if 0 < n_relevant < self._n_labels and not native.has_table(n_relevant):
-                self._add_table(native, n_relevant)
+                table = potentials.step_table(
+                    self._loss,
+                    native.n_votes(),
+                    self._n_labels,
+                    n_relevant,
+                    potentials.clipped_edge(self.edge, n_relevant),
+                )
+                native.set_table(
+                    n_relevant,
+                    table.lo,
+                    1.0 / table.step,
+                    np.ascontiguousarray(table.values),
+                    table.rho is not None,
+                )
 
-    def _add_table(self, native: _core.Model, n_relevant: int) -> None:
-        table = potentials.step_table(
-            self._loss,  # type: ignore[arg-type]
-            native.n_votes(),
-            self._n_labels,
-            n_relevant,
-            potentials.clipped_edge(self._edge, n_relevant),
+    def _estimated_costs(
+        self,
+        expert_scores: FloatArray,
+        relevant: NDArray[np.uint8],
+        irrelevant: NDArray[np.uint8],
+    ) -> FloatArray:
+        """Monte Carlo, for a loss that does not split into pairs."""
+        n = len(expert_scores)
+        edge = potentials.clipped_edge(self.edge, int(relevant.sum()))
+        found = [
+            potentials.costs(
+                self._loss,
+                n - 1 - i,
+                expert_scores[i],
+                relevant.astype(bool),
+                edge,
+                irrelevant=irrelevant.astype(bool),
+                seed=self._seed % 2**32,
+            )[0]
+            for i in range(n)
+        ]
+        return np.ascontiguousarray(found)
+
+    def _learn_rows(
+        self,
+        native: _core.Model,
+        rows: _inputs.Rows,
+        sets: _inputs.LabelLists,
+        unknown: _inputs.LabelLists,
+        weights: FloatArray,
+    ) -> FloatArray:
+        if self._search is None:
+            return super()._learn_rows(native, rows, sets, unknown, weights)
+        before = copy.copy(self._search)
+        try:
+            return self._learn_searching(native, rows, sets, unknown, weights)
+        except Exception:
+            self._search = before
+            native.forget_tables()
+            raise
+
+    def _learn_searching(
+        self,
+        native: _core.Model,
+        rows: _inputs.Rows,
+        sets: _inputs.LabelLists,
+        unknown: _inputs.LabelLists,
+        weights: FloatArray,
+    ) -> FloatArray:
+        """Learn in pieces that end where the edge is looked at: at every PERIOD-th row of the stream."""
+        assert self._search is not None
+        clock = int(native.state()["clock"][0])
+        scores: list[FloatArray] = []
+        start = 0
+        while start < rows.n or not scores:
+            stop = min(rows.n, start + PERIOD - (clock + start) % PERIOD)
+            part = sets.part(start, stop)
+            self._prepare(native, part)
+            self._search.promised += self._start_potentials(native, part)
+            scores.append(
+                super()._learn_rows(
+                    native,
+                    rows.part(start, stop),
+                    part,
+                    unknown.part(start, stop),
+                    weights[start:stop],
+                )
+            )
+            if (clock + stop) % PERIOD == 0:
+                own = native.state()
+                gain, weight = own["edge_numerator"].sum(), own["edge_denominator"].sum()
+                if self._search.look(float(gain), float(weight)):
+                    native.forget_tables()
+            start = stop
+            if rows.n == 0:
+                break
+        return np.concatenate(scores)
+
+    def _start_potentials(self, native: _core.Model, sets: _inputs.LabelLists) -> float:
+        if not isinstance(self._loss, losses.PairLoss):
+            return 0.0
+        sizes, counts = np.unique(sets.sizes, return_counts=True)
+        return sum(
+            int(count)
+            * potentials.start_potential(
+                self._loss,
+                native.n_votes(),
+                self._n_labels,
+                int(size),
+                potentials.clipped_edge(self.edge, int(size)),
+            )
+            for size, count in zip(sizes, counts, strict=True)
+            if 0 < size < self._n_labels
         )
-        native.set_table(n_relevant, table.lo, 1.0 / table.step, np.ascontiguousarray(table.values))
+
+    def _extra_arrays(self) -> dict[str, NDArray[Any]]:
+        return {} if self._search is None else {"edge_search": self._search.values()}
+
+    def _set_extra_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
+        if self._search is not None:
+            self._search.set_values(arrays["edge_search"])
 
     def _after_growth(self, native: _core.Model) -> None:
         native.forget_tables()  # the law of the random walk depends on k
 
     def _settings(self) -> dict[str, Any]:
-        return {"edge": self._edge, "loss": self._loss.config()}
+        return {
+            "edge": "auto" if self._search is not None else self._edge,
+            "loss": self._loss.config(),
+        }

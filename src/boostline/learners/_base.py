@@ -25,6 +25,9 @@ class Description:
     #: Whether its votes are single labels, which potentials built upon the rank loss need.
     votes_single_label: bool = False
 
+    #: What it weighs at first in a mixture, relative to others.
+    prior: ClassVar[float] = 1.0
+
     @property
     def n_votes(self) -> int:
         """How many votes it adds to a booster."""
