@@ -56,6 +56,7 @@ def save(model: Booster, path: str | os.PathLike[str], extra: dict[str, Any] | N
     {'rows': 7}
     """
     state = model.state()
+    _refuse_own_loss(state["config"])
     arrays = dict(state["arrays"])
     python = {str(i): pack(s, f"python.{i}", arrays) for i, s in _python_states(model).items()}
     metadata = {
@@ -198,9 +199,13 @@ def _build(
     names = sorted(n for n in file.entries if not n.startswith(("python.", "extra.")))
     native = model._native
     own = [name for name in names if "." not in name]
-    _check_names(own, native.state() if native is not None else {}, "the booster")
-    if native is not None:
-        native.set_state({name: file.read(name) for name in own})
+    if native is None:
+        _check_names(own, {}, "the booster")
+    else:
+        beside = model._extra_arrays()
+        _check_names(own, {**native.state(), **beside}, "the booster")
+        native.set_state({name: file.read(name) for name in own if name not in beside})
+        model._set_extra_arrays({name: file.read(name) for name in beside})
     of_learner: dict[str, list[str]] = {}
     for name in names:
         if "." in name:
@@ -276,6 +281,15 @@ def _check_names(given: list[str], wanted: Any, owner: str) -> None:
         what = "lacks" if name in wanted else "has"
         also = "" if name in wanted else ", which nobody reads"
         raise LoadError(f"{owner} {what} the array {name!r}{also}")
+
+
+def _refuse_own_loss(config: dict[str, Any]) -> None:
+    loss = config["settings"].get("loss")
+    if isinstance(loss, dict) and loss.get("user_written"):
+        raise TypeError(
+            f"the loss {loss.get('name')!r} is a function of your own, which a file cannot hold, so the model "
+            "cannot be saved"
+        )
 
 
 def _python_states(model: Booster) -> dict[int, Any]:

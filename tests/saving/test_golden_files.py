@@ -39,14 +39,18 @@ def test_a_golden_file_scores_and_goes_on_as_the_twin_does(path):
 
 
 @pytest.mark.parametrize("algorithm", ["ada_olmr", "online_bmr"])
-def test_the_present_format_is_written_byte_for_byte(algorithm, tmp_path):
+def test_the_present_format_is_still_written(algorithm):
+    """New settings and arrays may come; what the newest golden file has stays, with its type, shape and values."""
     model = make.compiled(algorithm)
     X, Y, weights = make.rows(0, make.ROWS)
     model.learn(X, Y, weight=weights)
-    saving.save(model, tmp_path / "m.blm", {"rows": make.ROWS, "note": "golden"})
-    golden = GOLDEN / f"format-{saving.FORMAT}-{algorithm}.blm"
-    assert bl.load(tmp_path / "m.blm").state()["config"] == bl.load(golden).state()["config"]
-    assert (tmp_path / "m.blm").read_bytes() == golden.read_bytes()
+    golden = bl.load(GOLDEN / f"format-{saving.FORMAT}-{algorithm}.blm")
+    assert golden.config() == model.config()
+    found, expected = model.state()["arrays"], golden.state()["arrays"]
+    assert found.keys() == expected.keys()
+    for name, array in expected.items():
+        assert found[name].dtype == array.dtype, name
+        np.testing.assert_allclose(found[name], array, rtol=1e-9, atol=1e-12, err_msg=name)
 
 
 def test_the_safetensors_library_reads_the_files():

@@ -53,6 +53,9 @@ CASES = {
     "ada-auto": (bl.AdaOLMR, {}),
     "bmr-auto": (bl.OnlineBMR, {}),
     "bmr-hinge": (bl.OnlineBMR, dict(learners=TREES, edge=0.1)),
+    "ada-surrogate": (bl.AdaOLMR, dict(learners=TREES, surrogate="univariate", target="one_error")),
+    "bmr-edge-auto": (bl.OnlineBMR, dict(learners=TREES, edge="auto")),
+    "bmr-exponential": (bl.OnlineBMR, dict(learners=TREES, edge=0.1, loss="exponential")),
     "bmr-margin": (bl.OnlineBMR, dict(learners=TREES, edge=0.1, loss=bl.losses.Hinge(0.5))),
     "bmr-rank": (
         bl.OnlineBMR,
@@ -187,6 +190,22 @@ class Stateless:
 
     def learn(self, x, relevant, costs, weight):
         pass
+
+
+@pytest.mark.parametrize("kind", ["PairwiseLoss", "GeneralLoss"])
+def test_a_loss_of_ones_own_is_refused_by_name(kind, tmp_path):
+    functions = {
+        "PairwiseLoss": lambda d: np.maximum(0.0, 1.0 + np.asarray(d)) ** 2,
+        "GeneralLoss": lambda relevant, scores: float(
+            scores[~relevant].max() > scores[relevant].min()
+        ),
+    }
+    loss = getattr(bl.losses, kind)(functions[kind], name="mine")
+    trees = bl.learners.paper_trees(2, single_label=True)
+    model = bl.OnlineBMR(3, learners=trees, edge=0.1, loss=loss)
+    with pytest.raises(TypeError, match="the loss 'mine' is a function of your own"):
+        model.save(tmp_path / "m.blm")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("learned", [False, True])

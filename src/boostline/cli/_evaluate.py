@@ -133,7 +133,7 @@ def evaluate(
 
 
 def _fits(
-    algorithm: o.Algorithm, expert: o.Expert | None, edge: float | None, loss: str | None
+    algorithm: o.Algorithm, expert: o.Expert | None, edge: str | None, loss: str | None
 ) -> bool:
     """An option of one algorithm alone means that one, unless both kinds are given."""
     ada, bmr = expert is not None, edge is not None or loss is not None
@@ -147,7 +147,7 @@ def _maker(
     dataset: Any,
     learners: str | None,
     expert: o.Expert | None,
-    edge: float | None,
+    edge: str | None,
     loss: str | None,
     threads: int,
 ) -> Any:

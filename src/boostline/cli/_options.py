@@ -72,7 +72,11 @@ SeedOption = Annotated[
     int | None, typer.Option(help="Seed of every random choice.", show_default="0")
 ]
 EdgeOption = Annotated[
-    float | None, typer.Option(help="OnlineBMR: the learners' edge.", show_default="0.01")
+    str | None,
+    typer.Option(
+        help="OnlineBMR: the learners' edge in (0, 1], or auto: it follows them.",
+        show_default="0.01",
+    ),
 ]
 LossOption = Annotated[
     str | None, typer.Option(help="OnlineBMR: hinge or rank.", show_default="hinge")
@@ -110,13 +114,24 @@ def parse_learners(text: str) -> Any:
     )
 
 
+def _edge(text: str | None) -> float | str | None:
+    if text is None or text == "auto":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is neither a number nor auto", param_hint="--edge"
+        ) from None
+
+
 def make_model(
     algorithm: Algorithm,
     labels: list[str],
     *,
     learners: str | None = None,
     seed: int | None = None,
-    edge: float | None = None,
+    edge: str | None = None,
     loss: str | None = None,
     expert: Expert | None = None,
     threads: int = 1,
@@ -130,7 +145,7 @@ def make_model(
     if seed is not None:
         given["seed"] = seed
     is_ada = algorithm is Algorithm.ada_olmr
-    own = {"expert": expert} if is_ada else {"edge": edge, "loss": loss}
+    own: dict[str, Any] = {"expert": expert} if is_ada else {"edge": _edge(edge), "loss": loss}
     foreign = {"edge": edge, "loss": loss} if is_ada else {"expert": expert}
     for name, value in foreign.items():
         if value is not None:

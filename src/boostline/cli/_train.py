@@ -118,7 +118,7 @@ class _Chosen:
     learners: str | None
     seed: int | None
     expert: o.Expert | None
-    edge: float | None
+    edge: str | None
     loss: str | None
     threads: int
 
