@@ -67,8 +67,11 @@ def reproduce(
     covariates: Annotated[int, typer.Option(help="Covariates of each tree.", min=1)] = 20,
     loss: Annotated[str, typer.Option(help="Loss of OnlineBMR's potentials.")] = "hinge",
     expert: Annotated[
-        str, typer.Option(help="Expert of Ada.OLMR: draw, weighted, best or last.")
-    ] = "draw",
+        str,
+        typer.Option(
+            help="Expert of Ada.OLMR: draw, weighted, best or last; auto: draw for trees."
+        ),
+    ] = "auto",
     jobs: Annotated[int, typer.Option(help="Processes; -1 is one per core.")] = -1,
     dask: Annotated[
         str | None,

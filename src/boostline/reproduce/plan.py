@@ -36,14 +36,15 @@ class Settings:
     loss
         What OnlineBMR's potentials are built upon.
     expert
-        Which expert Ada.OLMR follows.
+        Which expert Ada.OLMR follows; ``"auto"`` is the paper's draw for the paper's trees, and
+        `boostline.AdaOLMR`'s own default otherwise.
     """
 
     learners: str = "paper"
     trees: int = 100
     covariates: int = 20
     loss: str = "hinge"
-    expert: str = "draw"
+    expert: str = "auto"
 
     def __post_init__(self) -> None:
         if self.learners not in LEARNERS:
@@ -59,7 +60,9 @@ class Settings:
             made_of = "boostline's default learners"
         else:
             made_of = f"{self.trees} trees on {self.covariates} covariates each"
-        return f"{made_of}, {self.loss} potentials, Ada.OLMR's expert: {self.expert}"
+        drawn = self.expert == "auto" and self.learners == "paper"
+        expert = "draw" if drawn else self.expert
+        return f"{made_of}, {self.loss} potentials, Ada.OLMR's expert: {expert}"
 
 
 @dataclass(frozen=True)
