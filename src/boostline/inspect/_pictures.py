@@ -50,7 +50,7 @@ def weights_over_time(history: History) -> bytes:
         xlabel="examples learned",
         ylabel="weight alpha",
     )
-    axes.legend(frameon=False, ncols=2)
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return _png(figure)
 
 
@@ -63,6 +63,8 @@ def learners_picture(rows: list[LearnerRow]) -> bytes:
     above.set(title="Edge over random guessing", ylabel="edge")
     below.bar(places, [row.weight for row in rows], color=[_tint(row.listened) for row in rows])
     below.axhline(0, color="black", linewidth=0.8)
+    for axes in (above, below):
+        axes.locator_params(axis="x", integer=True)
     below.set(
         title="Weight (the darker, the more often the learner is listened to)",
         xlabel="learner",
