@@ -1,0 +1,322 @@
+// Rows kept as the centres of a kernel machine, and the kernel exp(-|u - u'| / width) + 1 between them and a query, where u
+// is the standardised row. The constant 1 stands for the intercept.
+//
+// u = clip((x - mean) / deviation, +-5) / sqrt(number of features that are not constant). Rows with many zeros are kept as
+// the difference to the standardised zero row, which has entries only where x has: distances do not see the shift. Which of
+// the two is used depends on the values alone, so that dense and sparse input give the same bits.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "feature_scale.hpp"
+#include "math.hpp"
+#include "symmetric.hpp"
+
+namespace boostline {
+
+struct Standardise {
+    const double* mean;
+    const double* inverse;  // of the deviation; 0: constant
+    double root;            // 1 / sqrt(number of features that are not constant)
+
+    BOOSTLINE_INLINE double operator()(std::size_t f, double x) const {
+        constexpr double kClip = 5.0;
+        double u = (x - mean[f]) * inverse[f];
+        u = u < kClip ? u : (u == u ? kClip : 0.0);  // missing: as the mean
+        return (u > -kClip ? u : -kClip) * root;
+    }
+};
+
+BOOSTLINE_VECTORISED static void standardise_dense(Standardise unit, const double* BOOSTLINE_RESTRICT x, std::size_t d,
+                                                   double* BOOSTLINE_RESTRICT u) {
+    for (std::size_t f = 0; f < d; ++f) u[f] = unit(f, x[f]);
+}
+
+BOOSTLINE_VECTORISED static void squared_distances(const double* BOOSTLINE_RESTRICT u, const double* BOOSTLINE_RESTRICT rows,
+                                                   std::size_t n, std::size_t d_padded, double* BOOSTLINE_RESTRICT out) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const double* BOOSTLINE_RESTRICT row = rows + i * d_padded;
+        double lanes[kLanes] = {0.0};
+        for (std::size_t f = 0; f < d_padded; f += kLanes)
+            for (std::size_t l = 0; l < kLanes; ++l) {
+                const double difference = u[f + l] - row[f + l];
+                lanes[l] += difference * difference;
+            }
+        out[i] = combine_lanes(lanes);
+    }
+}
+
+BOOSTLINE_VECTORISED static void exponential_kernel(double* BOOSTLINE_RESTRICT values, std::size_t n, double width) {
+    const double rate = -1.0 / width;
+    for (std::size_t i = 0; i < n; ++i) values[i] = exp_(std::sqrt(values[i]) * rate) + 1.0;
+}
+
+// Sum of value[i] * dense[index[i]], in four lanes.
+inline double sparse_dot(const std::int32_t* index, const double* value, std::size_t n, const double* dense) {
+    double lanes[4] = {0.0};
+    std::size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (std::size_t l = 0; l < 4; ++l) lanes[l] += value[i + l] * dense[index[i + l]];
+    for (; i < n; ++i) lanes[0] += value[i] * dense[index[i]];
+    return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+}
+
+// A row on its way to the kernel.
+struct KernelQuery {
+    Entries entries;               // always
+    std::vector<double> unit;      // standardised: all features (padded), or the differences at the entries
+    std::vector<double> dense;     // sparse: `unit` spread out, zero between uses
+
+    std::size_t memory_bytes() const {
+        return entries.index.capacity() * sizeof(std::int32_t) +
+               (entries.value.capacity() + unit.capacity() + dense.capacity()) * sizeof(double);
+    }
+};
+
+class Landmarks {
+  public:
+    explicit Landmarks(std::size_t n_features = 0) : d_(n_features), offset_(1, 0) {}
+
+    std::size_t size() const { return n_; }  // standardised rows
+    bool is_fit() const { return !mean_.empty() || d_ == 0; }
+
+    // Keeps a row for the next `fit`.
+    void keep(const Entries& row) {
+        index_.insert(index_.end(), row.index.begin(), row.index.end());
+        value_.insert(value_.end(), row.value.begin(), row.value.end());
+        offset_.push_back(static_cast<std::int64_t>(index_.size()));
+    }
+
+    // Takes the scale of the features and standardises all rows kept. The first time decides how rows are kept.
+    void fit(const FeatureScale& scale) {
+        constexpr double kDenseShare = 0.25;
+        const std::size_t n = offset_.size() - 1;
+        if (!is_fit())
+            is_dense_ = static_cast<double>(index_.size()) > kDenseShare * static_cast<double>(n) * static_cast<double>(d_);
+        mean_.resize(d_);
+        inverse_.resize(d_);
+        for (std::size_t f = 0; f < d_; ++f) {
+            mean_[f] = scale.mean(f);
+            inverse_[f] = scale.inverse_deviation(f);
+            if (!std::isfinite(mean_[f]) || !std::isfinite(inverse_[f])) mean_[f] = inverse_[f] = 0.0;  // out of range
+        }
+        count_varying();
+        const Standardise unit = standard();
+        if (is_dense_) {
+            unit_.assign(n * padded(d_), 0.0);
+            for (std::size_t i = 0; i < n; ++i) {
+                double* u = &unit_[i * padded(d_)];
+                for (std::size_t f = 0; f < d_; ++f) u[f] = unit(f, 0.0);
+                for_entries(i, [&](std::size_t e, std::size_t f) { u[f] = unit(f, value_[e]); });
+            }
+        } else {
+            unit_.resize(index_.size());
+            for (std::size_t i = 0; i < n; ++i)
+                for_entries(i, [&](std::size_t e, std::size_t f) { unit_[e] = unit(f, value_[e]) - unit(f, 0.0); });
+        }
+        n_ = n;
+        width_ = rms_distance();
+        find_squares();
+    }
+
+    // The row just kept, as standardised for a query, becomes a centre without a new fit.
+    void add(const KernelQuery& query) {
+        unit_.insert(unit_.end(), query.unit.begin(), query.unit.end());
+        ++n_;
+        if (!is_dense_) square_.push_back(square(n_ - 1));
+    }
+
+    // No more fits to come: forgets the rows as they were given.
+    void freeze() {
+        release(value_);
+        if (is_dense_) {
+            release(index_);
+            offset_ = std::vector<std::int64_t>(1, 0);
+        }
+        index_.shrink_to_fit();
+        offset_.shrink_to_fit();
+        unit_.shrink_to_fit();
+        square_.shrink_to_fit();
+    }
+
+    // Standardises a row; writes the kernel with every centre (padded, zeros at the end).
+    void kernel(const Row& x, KernelQuery& query, std::vector<double>& out) const {
+        const Standardise unit = standard();
+        if (is_dense_) {
+            query.unit.resize(padded(d_));
+            standardise_dense(unit, x.dense, d_, query.unit.data());
+            std::fill(query.unit.begin() + static_cast<std::ptrdiff_t>(d_), query.unit.end(), 0.0);
+        } else {
+            query.entries.assign(x);
+            query.unit.resize(query.entries.size());
+            for (std::size_t e = 0; e < query.entries.size(); ++e) {
+                const auto f = static_cast<std::size_t>(query.entries.index[e]);
+                query.unit[e] = unit(f, query.entries.value[e]) - unit(f, 0.0);
+            }
+        }
+        out.resize(padded(n_));
+        kernel_with(query.unit.data(), query.entries.index.data(), query.entries.size(), query.dense, n_, out.data());
+        std::fill(out.begin() + static_cast<std::ptrdiff_t>(n_), out.end(), 0.0);
+    }
+
+    // The kernel of centre i with centres 0..i.
+    void kernel_of_centre(std::size_t i, std::vector<double>& scratch, double* out) const {
+        if (is_dense_) {
+            kernel_with(&unit_[i * padded(d_)], nullptr, 0, scratch, i + 1, out);
+        } else {
+            const std::size_t from = begin(i);
+            kernel_with(unit_.data() + from, index_.data() + from, begin(i + 1) - from, scratch, i + 1, out);
+        }
+    }
+
+    std::size_t memory_bytes() const {
+        return (mean_.capacity() + inverse_.capacity() + value_.capacity() + unit_.capacity() + square_.capacity()) *
+                   sizeof(double) +
+               index_.capacity() * sizeof(std::int32_t) + offset_.capacity() * sizeof(std::int64_t);
+    }
+
+    void save(Archive& out, const std::string& prefix) const {
+        out[prefix + "index"] = index_;
+        out[prefix + "offset"] = offset_;
+        out[prefix + "value"] = value_;  // NaN: missing
+        if (!is_fit()) return;
+        out[prefix + "is_dense"] = std::vector<std::uint8_t>{static_cast<std::uint8_t>(is_dense_)};
+        out[prefix + "mean"] = mean_;
+        out[prefix + "inverse"] = inverse_;
+        out[prefix + "unit"] = unit_;
+        out[prefix + "width"] = std::vector<double>{width_};
+    }
+
+    // n rows; the caller knows from n whether they have been fitted and frozen.
+    static Landmarks load(const ArchiveView& in, const std::string& prefix, std::size_t n_features, std::size_t n, bool fitted,
+                          bool frozen) {
+        Landmarks out(n_features);
+        if (fitted) {
+            const auto is_dense = in.get<std::uint8_t>(prefix + "is_dense", 1);
+            require(is_dense[0] <= 1, prefix + "is_dense");
+            out.is_dense_ = is_dense[0] == 1;
+        }
+        const bool no_entries = frozen && out.is_dense_;
+        const auto offset = in.get<std::int64_t>(prefix + "offset", no_entries ? 1 : n + 1);
+        const auto index = in.get<std::int32_t>(prefix + "index");
+        const auto value = in.get<double>(prefix + "value", frozen ? 0 : index.size);
+        require(offset[0] == 0 && static_cast<std::uint64_t>(offset[offset.size - 1]) == index.size, prefix + "offset");
+        for (std::size_t i = 1; i < offset.size; ++i) {
+            require(offset[i] >= offset[i - 1] && static_cast<std::uint64_t>(offset[i]) <= index.size, prefix + "offset");
+            for (std::int64_t e = offset[i - 1]; e < offset[i]; ++e) {
+                const auto at = static_cast<std::size_t>(e);
+                require(index[at] >= 0 && static_cast<std::size_t>(index[at]) < n_features, prefix + "index");
+                require(e == offset[i - 1] || index[at] > index[at - 1], prefix + "index");
+            }
+        }
+        for (std::size_t e = 0; e < value.size; ++e) require(!std::isinf(value[e]), prefix + "value");
+        out.offset_.assign(offset.data, offset.data + offset.size);
+        out.index_.assign(index.data, index.data + index.size);
+        out.value_.assign(value.data, value.data + value.size);
+        if (!fitted) return out;
+        out.n_ = n;
+        read(in, prefix + "mean", n_features, out.mean_);
+        read(in, prefix + "inverse", n_features, out.inverse_);
+        for (const double v : out.inverse_) require(v >= 0.0, prefix + "inverse");
+        read(in, prefix + "unit", out.is_dense_ ? n * padded(n_features) : index.size, out.unit_);
+        std::vector<double> width;
+        read(in, prefix + "width", 1, width);
+        require(width[0] > 0.0, prefix + "width");
+        out.width_ = width[0];
+        out.count_varying();
+        out.find_squares();
+        return out;
+    }
+
+  private:
+    static void require(bool ok, const std::string& name) {
+        if (!ok) throw std::invalid_argument("the array '" + name + "' has a value out of range");
+    }
+    static void read(const ArchiveView& in, const std::string& name, std::size_t size, std::vector<double>& out) {
+        const auto span = in.get<double>(name, size);
+        check_finite(span, name);
+        out.assign(span.data, span.data + span.size);
+    }
+    template <class T>
+    static void release(std::vector<T>& v) {
+        std::vector<T>().swap(v);
+    }
+
+    Standardise standard() const { return {mean_.data(), inverse_.data(), root_}; }
+    std::size_t begin(std::size_t i) const { return static_cast<std::size_t>(offset_[i]); }
+    template <class Do>
+    void for_entries(std::size_t i, Do&& visit) const {
+        for (std::size_t e = begin(i); e < begin(i + 1); ++e) visit(e, static_cast<std::size_t>(index_[e]));
+    }
+
+    void count_varying() {
+        const auto n = std::count_if(inverse_.begin(), inverse_.end(), [](double v) { return v > 0.0; });
+        root_ = 1.0 / std::sqrt(static_cast<double>(std::max<std::ptrdiff_t>(n, 1)));
+    }
+
+    // Squared length of a row kept as differences: summed like a product of two rows, so that equal rows have distance 0.
+    double square(std::size_t i) const {
+        double lanes[4] = {0.0};
+        const std::size_t n = begin(i + 1) - begin(i);
+        const double* v = unit_.data() + begin(i);
+        for (std::size_t e = 0; e < n; ++e) lanes[e < n / 4 * 4 ? e % 4 : 0] += v[e] * v[e];
+        return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+    }
+    void find_squares() {
+        square_.clear();
+        if (is_dense_) return;
+        for (std::size_t i = 0; i < n_; ++i) square_.push_back(square(i));
+    }
+
+    // The root mean square distance of two rows, sqrt(2 mean |u - mean u|^2).
+    double rms_distance() const {
+        const double n = static_cast<double>(n_);
+        std::vector<double> centre(d_, 0.0);
+        double sum = 0.0;
+        if (is_dense_) {
+            for (std::size_t i = 0; i < n_; ++i) add_multiple(1.0 / n, &unit_[i * padded(d_)], d_, centre.data());
+            centre.resize(padded(d_), 0.0);
+            std::vector<double> squares(n_);
+            squared_distances(centre.data(), unit_.data(), n_, padded(d_), squares.data());
+            for (const double s : squares) sum += s;
+        } else {
+            for (std::size_t e = 0; e < index_.size(); ++e) {
+                centre[static_cast<std::size_t>(index_[e])] += unit_[e] / n;
+                sum += unit_[e] * unit_[e];
+            }
+            for (const double c : centre) sum -= n * c * c;
+        }
+        return std::sqrt(2.0 * std::max(sum, 0.0) / n + 1e-12);
+    }
+
+    void kernel_with(const double* unit, const std::int32_t* index, std::size_t n_entries, std::vector<double>& dense,
+                     std::size_t n, double* out) const {
+        if (is_dense_) {
+            squared_distances(unit, unit_.data(), n, padded(d_), out);
+        } else {
+            if (dense.size() < d_) dense.resize(d_, 0.0);
+            for (std::size_t e = 0; e < n_entries; ++e) dense[static_cast<std::size_t>(index[e])] = unit[e];
+            const double own = sparse_dot(index, unit, n_entries, dense.data());
+            for (std::size_t i = 0; i < n; ++i) {
+                const std::size_t from = begin(i);
+                const double product =
+                    sparse_dot(index_.data() + from, unit_.data() + from, begin(i + 1) - from, dense.data());
+                out[i] = std::max((own + square_[i]) - 2.0 * product, 0.0);
+            }
+            for (std::size_t e = 0; e < n_entries; ++e) dense[static_cast<std::size_t>(index[e])] = 0.0;
+        }
+        exponential_kernel(out, n, width_);
+    }
+
+    std::size_t d_, n_ = 0;
+    bool is_dense_ = false;
+    double root_ = 1.0, width_ = 1.0;
+    std::vector<double> mean_, inverse_;
+    std::vector<std::int32_t> index_;   // entries of all rows; row i has offset_[i] .. offset_[i + 1]
+    std::vector<std::int64_t> offset_;
+    std::vector<double> value_, unit_;  // unit_: rows x padded(d), or parallel to index_
+    std::vector<double> square_;        // of rows kept as differences
+};
+
+}  // namespace boostline

@@ -1,0 +1,193 @@
+// Recursive least squares: ridge regression of every label on the same inputs, one row at a time, exact after every row.
+//
+// Rounding. Without forgetting, each step only takes away from the covariance P, and P of packed storage stays symmetric, so
+// errors do not feed on themselves: after a million steps the weights agree with a fresh solve to about 1e-11. What could
+// happen in the end is that P loses its positive definiteness. That shows as z^T P z < 0 or as a diagonal that is not
+// positive; both are looked for, and `repair` lifts the diagonal by the least power of ten that makes P definite again.
+#pragma once
+
+#include <cmath>
+#include <utility>
+
+#include "scorer.hpp"
+#include "symmetric.hpp"
+
+namespace boostline {
+
+template <std::size_t kWidth>
+BOOSTLINE_INLINE void combine_columns(const double* BOOSTLINE_RESTRICT z, std::size_t n, const double* BOOSTLINE_RESTRICT w,
+                                      std::size_t stride, double* BOOSTLINE_RESTRICT out) {
+    double sums[kWidth] = {0.0};
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t c = 0; c < kWidth; ++c) sums[c] += z[i] * w[i * stride + c];
+    for (std::size_t c = 0; c < kWidth; ++c) out[c] = sums[c];
+}
+
+// out = z^T W for W of n rows and k columns. Each label's sum runs over the inputs in order.
+BOOSTLINE_VECTORISED static void combine_rows(const double* z, std::size_t n, const double* w, std::size_t k, double* out) {
+    std::size_t c = 0;
+    for (; c + 32 <= k; c += 32) combine_columns<32>(z, n, w + c, k, out + c);
+    for (; c + 8 <= k; c += 8) combine_columns<8>(z, n, w + c, k, out + c);
+    for (; c + 4 <= k; c += 4) combine_columns<4>(z, n, w + c, k, out + c);
+    for (; c + 2 <= k; c += 2) combine_columns<2>(z, n, w + c, k, out + c);
+    for (; c < k; ++c) combine_columns<1>(z, n, w + c, k, out + c);
+}
+
+// W += factor * g e^T
+BOOSTLINE_VECTORISED static void add_outer(double factor, const double* BOOSTLINE_RESTRICT g, std::size_t n,
+                                           const double* BOOSTLINE_RESTRICT e, std::size_t k,
+                                           double* BOOSTLINE_RESTRICT w) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const double a = factor * g[i];
+        for (std::size_t c = 0; c < k; ++c) w[i * k + c] += a * e[c];
+    }
+}
+
+// A = P Y, all of n rows; Y and A have k columns.
+BOOSTLINE_VECTORISED static void packed_times_matrix(const double* BOOSTLINE_RESTRICT cells, std::size_t n,
+                                                     const double* BOOSTLINE_RESTRICT y, std::size_t k,
+                                                     double* BOOSTLINE_RESTRICT a) {
+    for (std::size_t i = 0; i < n * k; ++i) a[i] = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double* BOOSTLINE_RESTRICT row = cells + packed_row(i);
+        for (std::size_t j = 0; j < i; ++j) {
+            const double p = row[j];
+            for (std::size_t c = 0; c < k; ++c) {
+                a[i * k + c] += p * y[j * k + c];
+                a[j * k + c] += p * y[i * k + c];
+            }
+        }
+        for (std::size_t c = 0; c < k; ++c) a[i * k + c] += row[i] * y[i * k + c];
+    }
+}
+
+class RecursiveLeastSquares {
+  public:
+    // Forgetting below 1 lets a row of `age` rows ago count forgetting^age. It stops while P is larger than at the start,
+    // as inputs that stay silent would let P grow without limit.
+    RecursiveLeastSquares(std::size_t n_inputs, std::size_t n_labels, double ridge, double forgetting = 1.0)
+        : n_labels_(n_labels),
+          prior_(1.0 / ridge),
+          forgetting_(forgetting),
+          weights_(n_inputs * n_labels, 0.0),
+          covariance_(n_inputs, prior_) {}
+
+    std::size_t n_inputs() const { return covariance_.size(); }
+    std::size_t n_labels() const { return n_labels_; }
+    std::vector<double>& weights() { return weights_; }  // inputs x labels
+    const std::vector<double>& weights() const { return weights_; }
+    PackedSymmetric& covariance() { return covariance_; }
+    const PackedSymmetric& covariance() const { return covariance_; }
+    std::int64_t n_repairs() const { return n_repairs_; }
+
+    // f = W^T z
+    void score(const double* z, double* f) const { combine_rows(z, n_inputs(), weights_.data(), n_labels_, f); }
+
+    // `f` is score(z); targets are 1, 0, or -1 (unknown: taken as what was predicted). Importance is positive.
+    void learn(const double* z, const std::int8_t* target, double importance, const double* f) {
+        const std::size_t n = n_inputs();
+        input_.assign(padded(n), 0.0);
+        gain_.resize(padded(n));
+        residual_.resize(n_labels_);
+        std::copy_n(z, n, input_.begin());
+        double zg = gain();
+        if (!std::isfinite(zg) && !all_finite(input_)) return;  // nothing can be learnt from it
+        // z^T P z may round to a little below zero; anything more means that P is no longer positive definite
+        if (!(zg >= 0.0)) {
+            if (!(zg >= -1e-10 * std::sqrt(dot(input_.data(), input_.data(), padded(n)) *
+                                           dot(gain_.data(), gain_.data(), padded(n))))) {
+                repair();
+                zg = gain();
+            }
+            if (!(zg > 0.0)) zg = 0.0;
+        }
+        const double c = forgetting_ / importance + zg;
+        if (!std::isfinite(c)) return;
+        for (std::size_t l = 0; l < n_labels_; ++l) residual_[l] = target[l] < 0 ? 0.0 : static_cast<double>(target[l]) - f[l];
+        add_outer(1.0 / c, gain_.data(), n, residual_.data(), n_labels_, weights_.data());
+        covariance_.subtract(gain_.data(), 1.0 / (c * stretch_));
+        if (covariance_.n_pending() == 0 && !covariance_.has_positive_diagonal()) repair();
+        if (forgetting_ < 1.0) forget();
+    }
+
+    // Makes P positive definite again (see above); as new if nothing else helps.
+    void repair() {
+        ++n_repairs_;
+        covariance_.flush();
+        double largest = 0.0;
+        for (std::size_t i = 0; i < n_inputs(); ++i) largest = std::max(largest, std::fabs(covariance_.row(i)[i]));
+        for (double lift = 1e-14 * largest; largest <= 1e300 && lift <= largest; lift *= 10.0) {
+            PackedSymmetric lifted = covariance_;
+            lifted.add_diagonal(lift);
+            if (!lifted.invert()) continue;
+            covariance_.add_diagonal(lift);
+            return;
+        }
+        covariance_ = PackedSymmetric(n_inputs(), prior_);
+        stretch_ = 1.0;
+    }
+
+    void grow_labels(std::size_t n) {
+        if (n_labels_ == 0) weights_.assign(n_inputs() * n, 0.0);
+        else widen(weights_, n_labels_, n, 0.0);
+        n_labels_ = n;
+    }
+    void reset() { *this = RecursiveLeastSquares(n_inputs(), n_labels_, 1.0 / prior_, forgetting_); }
+
+    std::size_t memory_bytes() const {  // beyond sizeof
+        return (weights_.capacity() + input_.capacity() + gain_.capacity() + residual_.capacity()) * sizeof(double) +
+               covariance_.memory_bytes();
+    }
+
+    void save(Archive& out, const std::string& prefix) const {
+        out[prefix + "weights"] = weights_;
+        out[prefix + "stretch"] = std::vector<double>{stretch_, too_large_ ? 1.0 : 0.0};
+        covariance_.save(out, prefix + "covariance.");
+    }
+    void load(const ArchiveView& in, const std::string& prefix, std::size_t n_inputs) {
+        read_doubles(in, prefix + "weights", n_inputs * n_labels_, weights_);
+        const auto stretch = in.get<double>(prefix + "stretch", 2);
+        if (!(stretch[0] >= 1.0 && stretch[0] <= 1e100))
+            throw std::invalid_argument("the array '" + prefix + "stretch' is out of range");
+        stretch_ = stretch[0];
+        too_large_ = stretch[1] != 0.0;
+        covariance_.load(in, prefix + "covariance.", n_inputs);
+    }
+
+  private:
+    // g = P z; returns z^T g
+    double gain() {
+        covariance_.multiply(input_.data(), gain_.data());
+        if (stretch_ != 1.0)
+            for (double& g : gain_) g *= stretch_;
+        return dot(input_.data(), gain_.data(), gain_.size());
+    }
+
+    static bool all_finite(const std::vector<double>& v) {
+        return std::all_of(v.begin(), v.end(), [](double x) { return std::isfinite(x); });
+    }
+
+    // P is stretch_ times the matrix, so that forgetting a row does not touch every cell.
+    void forget() {
+        if (covariance_.n_pending() == 0) {
+            double trace = 0.0;
+            for (std::size_t i = 0; i < n_inputs(); ++i) trace += covariance_.row(i)[i];
+            too_large_ = stretch_ * trace > prior_ * static_cast<double>(n_inputs());
+            if (stretch_ > 1e6) {
+                covariance_.scale(stretch_);
+                stretch_ = 1.0;
+            }
+        }
+        if (!too_large_) stretch_ = std::min(stretch_ / forgetting_, 1e90);
+    }
+
+    std::size_t n_labels_;
+    double prior_, forgetting_, stretch_ = 1.0;
+    bool too_large_ = false;
+    std::int64_t n_repairs_ = 0;
+    std::vector<double> weights_;
+    PackedSymmetric covariance_;
+    std::vector<double> input_, gain_, residual_;  // of the row being learnt
+};
+
+}  // namespace boostline

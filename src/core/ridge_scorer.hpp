@@ -1,0 +1,83 @@
+// Ridge regression of the labels on the standardised features, exact after every row (recursive least squares). For few
+// features: a row costs their number squared.
+#pragma once
+
+#include "feature_scale.hpp"
+#include "least_squares.hpp"
+
+namespace boostline {
+
+class RidgeScorer final : public Scorer {
+  public:
+    RidgeScorer(std::int32_t n_labels, std::int64_t n_features, double ridge)
+        : ridge_(ridge),
+          scale_(static_cast<std::size_t>(n_features)),
+          model_(static_cast<std::size_t>(n_features) + 1, static_cast<std::size_t>(n_labels), ridge) {}
+
+    std::string kind() const override { return "ridge"; }
+    Vote vote() const override { return Vote::soft_clip; }
+
+    void score(const Row& x, double* raw) const override {
+        static thread_local std::vector<double> inputs;
+        standardise(x, inputs);
+        model_.score(inputs.data(), raw);
+    }
+    void score_to_learn(const Row& x, double* raw) override {
+        standardise(x, inputs_);
+        model_.score(inputs_.data(), raw);
+    }
+    // Learns with the inputs that score_to_learn saw: the scale takes in the row afterwards.
+    void learn(const Row& x, const Targets& targets, double importance, const double* raw) override {
+        model_.learn(inputs_.data(), targets.value.data(), importance, raw);
+        entries_.assign(x);
+        scale_.learn(entries_);
+    }
+
+    void grow_labels(std::int32_t n) override { model_.grow_labels(static_cast<std::size_t>(n)); }
+    void reset() override {
+        scale_ = FeatureScale(scale_.n_features());
+        model_.reset();
+    }
+    std::size_t memory_bytes() const override {
+        return sizeof(*this) + scale_.memory_bytes() + model_.memory_bytes() +
+               (inputs_.capacity() + entries_.value.capacity()) * sizeof(double) +
+               entries_.index.capacity() * sizeof(std::int32_t);
+    }
+    std::unique_ptr<Scorer> clone() const override { return std::make_unique<RidgeScorer>(*this); }
+
+    void save(Archive& out, const std::string& prefix) const override {
+        scale_.save(out, prefix + "scale.");
+        model_.save(out, prefix);
+    }
+    void load(const ArchiveView& in, const std::string& prefix) override {
+        RidgeScorer fresh(static_cast<std::int32_t>(model_.n_labels()), static_cast<std::int64_t>(scale_.n_features()), ridge_);
+        fresh.scale_.load(in, prefix + "scale.");
+        fresh.model_.load(in, prefix, scale_.n_features() + 1);
+        *this = std::move(fresh);
+    }
+
+    const RecursiveLeastSquares& model() const { return model_; }
+
+  private:
+    // [u, 1]: u the standardised features, clipped, over the root of their number, so that |u| is about 1 whatever it is.
+    // A missing feature counts as its mean.
+    void standardise(const Row& x, std::vector<double>& inputs) const {
+        constexpr double kClip = 5.0;
+        const std::size_t d = scale_.n_features();
+        const double root = std::sqrt(static_cast<double>(std::max<std::size_t>(d, 1)));
+        inputs.resize(d + 1);
+        for (std::size_t f = 0; f < d; ++f) {
+            const double u = (x.dense[f] - scale_.mean(f)) * scale_.inverse_deviation(f);
+            inputs[f] = u == u ? std::min(std::max(u, -kClip), kClip) / root : 0.0;
+        }
+        inputs[d] = 1.0;
+    }
+
+    double ridge_;
+    FeatureScale scale_;
+    RecursiveLeastSquares model_;
+    std::vector<double> inputs_;  // of the row between score_to_learn and learn
+    Entries entries_;
+};
+
+}  // namespace boostline

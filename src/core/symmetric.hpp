@@ -1,0 +1,284 @@
+// A symmetric matrix for recursive least squares: products with a vector, rank-one changes, growth, inverse.
+//
+// Only the lower triangle is stored, row after row, each row padded to whole lanes. So the matrix cannot lose its symmetry,
+// and takes half the memory traffic, which is what its operations cost. All loops give the same bits at every vector width.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "archive.hpp"
+#include "portable.hpp"
+
+namespace boostline {
+
+// Vectors that go with a PackedSymmetric have this length, zeros at the end.
+constexpr std::size_t padded(std::size_t n) { return (n + 7) / 8 * 8; }
+
+// Row i has padded(i + 1) cells: the rows before it fill i / 8 whole blocks, and part of one.
+constexpr std::size_t packed_row(std::size_t i) {
+    const std::size_t block = i / 8;
+    return 32 * block * (block + 1) + (i % 8) * 8 * (block + 1);
+}
+
+BOOSTLINE_VECTORISED static double dot(const double* BOOSTLINE_RESTRICT a, const double* BOOSTLINE_RESTRICT b,
+                                       std::size_t n_padded) {
+    double lanes[kLanes] = {0.0};
+    for (std::size_t i = 0; i < n_padded; i += kLanes)
+        for (std::size_t l = 0; l < kLanes; ++l) lanes[l] += a[i + l] * b[i + l];
+    return combine_lanes(lanes);
+}
+
+// y += a * x
+BOOSTLINE_VECTORISED static void add_multiple(double a, const double* BOOSTLINE_RESTRICT x, std::size_t n,
+                                              double* BOOSTLINE_RESTRICT y) {
+    for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
+}
+
+// y = P x. Each stored cell is read once and used for both of its places. Four rows at a time: y is then read and
+// written a quarter as often.
+BOOSTLINE_VECTORISED static void packed_multiply(const double* BOOSTLINE_RESTRICT cells, std::size_t n_padded,
+                                                 const double* BOOSTLINE_RESTRICT x, double* BOOSTLINE_RESTRICT y) {
+    for (std::size_t i = 0; i < n_padded; ++i) y[i] = 0.0;
+    for (std::size_t i = 0; i < n_padded; i += 4) {
+        const std::size_t whole = i / 8 * 8, length = whole + 8;
+        const double* BOOSTLINE_RESTRICT r0 = cells + packed_row(i);
+        const double* BOOSTLINE_RESTRICT r1 = r0 + length;
+        const double* BOOSTLINE_RESTRICT r2 = r1 + length;
+        const double* BOOSTLINE_RESTRICT r3 = r2 + length;
+        const double x0 = x[i], x1 = x[i + 1], x2 = x[i + 2], x3 = x[i + 3];
+        double a0[kLanes] = {0.0}, a1[kLanes] = {0.0}, a2[kLanes] = {0.0}, a3[kLanes] = {0.0};
+        for (std::size_t c = 0; c < whole; c += kLanes)
+            for (std::size_t l = 0; l < kLanes; ++l) {
+                const double p0 = r0[c + l], p1 = r1[c + l], p2 = r2[c + l], p3 = r3[c + l], v = x[c + l];
+                a0[l] += p0 * v;
+                a1[l] += p1 * v;
+                a2[l] += p2 * v;
+                a3[l] += p3 * v;
+                y[c + l] += (p0 * x0 + p1 * x1) + (p2 * x2 + p3 * x3);
+            }
+        y[i] += combine_lanes(a0);
+        y[i + 1] += combine_lanes(a1);
+        y[i + 2] += combine_lanes(a2);
+        y[i + 3] += combine_lanes(a3);
+        const double* row = r0;
+        for (std::size_t r = i; r < i + 4; ++r, row += length) {  // the triangle on the diagonal
+            for (std::size_t c = whole; c < r; ++c) {
+                y[r] += row[c] * x[c];
+                y[c] += row[c] * x[r];
+            }
+            y[r] += row[r] * x[r];
+        }
+    }
+}
+
+// P -= sum_j factor[j] g_j g_j^T for the n_vectors (a multiple of 4) rows g_j of `vectors`. Columns go in strips whose part
+// of the vectors fits the first-level cache. Above the diagonal, rows of a block get numbers nobody reads.
+BOOSTLINE_VECTORISED static void packed_subtract(double* BOOSTLINE_RESTRICT cells, std::size_t n_padded,
+                                                 const double* BOOSTLINE_RESTRICT vectors, std::size_t stride,
+                                                 const double* BOOSTLINE_RESTRICT factor, std::size_t n_vectors) {
+    constexpr std::size_t kStrip = 128;
+    for (std::size_t from = 0; from < n_padded; from += kStrip)
+        for (std::size_t i = from; i < n_padded; i += 2) {
+            const std::size_t length = i / 8 * 8 + 8, to = std::min(length, from + kStrip);
+            double* BOOSTLINE_RESTRICT r0 = cells + packed_row(i);
+            double* BOOSTLINE_RESTRICT r1 = r0 + length;
+            for (std::size_t j = 0; j < n_vectors; j += 4) {
+                const double* BOOSTLINE_RESTRICT g0 = vectors + j * stride;
+                const double* BOOSTLINE_RESTRICT g1 = g0 + stride;
+                const double* BOOSTLINE_RESTRICT g2 = g1 + stride;
+                const double* BOOSTLINE_RESTRICT g3 = g2 + stride;
+                const double a0 = factor[j] * g0[i], a1 = factor[j + 1] * g1[i];
+                const double a2 = factor[j + 2] * g2[i], a3 = factor[j + 3] * g3[i];
+                const double b0 = factor[j] * g0[i + 1], b1 = factor[j + 1] * g1[i + 1];
+                const double b2 = factor[j + 2] * g2[i + 1], b3 = factor[j + 3] * g3[i + 1];
+                for (std::size_t c = from; c < to; ++c) {
+                    r0[c] = (((r0[c] - a0 * g0[c]) - a1 * g1[c]) - a2 * g2[c]) - a3 * g3[c];
+                    r1[c] = (((r1[c] - b0 * g0[c]) - b1 * g1[c]) - b2 * g2[c]) - b3 * g3[c];
+                }
+            }
+        }
+}
+
+class PackedSymmetric {
+  public:
+    // Rank-one changes wait until there are this many, then one sweep over the matrix applies them all: a sweep costs about
+    // the same memory traffic for one as for sixteen.
+    static constexpr std::size_t kPending = 16;
+
+    explicit PackedSymmetric(std::size_t n = 0, double diagonal = 0.0) : n_(n), cells_(packed_row(padded(n)), 0.0) {
+        add_diagonal(diagonal);
+    }
+
+    std::size_t size() const { return n_; }
+    std::size_t n_pending() const { return n_pending_; }
+
+    // Cells 0..i of a row; without what is pending: call flush() before reading.
+    double* row(std::size_t i) { return &cells_[packed_row(i)]; }
+    const double* row(std::size_t i) const { return &cells_[packed_row(i)]; }
+
+    void add_diagonal(double value) {
+        for (std::size_t i = 0; i < n_; ++i) row(i)[i] += value;
+    }
+    void scale(double by) {
+        flush();
+        for (double& cell : cells_) cell *= by;
+    }
+
+    // y = P x; both have padded(size()) entries, x zero beyond size().
+    void multiply(const double* x, double* y) const {
+        const std::size_t length = padded(n_);
+        packed_multiply(cells_.data(), length, x, y);
+        for (std::size_t j = 0; j < n_pending_; ++j) {
+            const double* g = &pending_[j * stride_];
+            add_multiple(-factor_[j] * dot(g, x, length), g, length, y);
+        }
+    }
+
+    // P -= factor g g^T
+    void subtract(const double* g, double factor) {
+        reserve_pending(n_);
+        std::copy_n(g, n_, &pending_[n_pending_ * stride_]);
+        factor_[n_pending_++] = factor;
+        if (n_pending_ == kPending) flush();
+    }
+
+    // Makes the inverse of a matrix Q^-1 that of [Q^-1, q; q^T, s] one row larger, where b = Q q and r = s - q^T b: that is
+    // [Q, 0; 0, 0] + v v^T / r with v = (b, -1), one more rank-one change. b has size() entries.
+    void border(const double* b, double r) {
+        reserve_pending(n_ + 1);
+        if (n_ % 8 == 0) cells_.resize(packed_row(n_ + 8), 0.0);
+        double* g = &pending_[n_pending_ * stride_];
+        std::copy_n(b, n_, g);
+        g[n_++] = -1.0;
+        factor_[n_pending_++] = -1.0 / r;
+        if (n_pending_ == kPending) flush();
+    }
+
+    void flush() {
+        if (n_pending_ == 0) return;
+        const std::size_t fours = (n_pending_ + 3) / 4 * 4;  // unused vectors are zero
+        packed_subtract(cells_.data(), padded(n_), pending_.data(), stride_, factor_.data(), fours);
+        std::fill(pending_.begin(), pending_.end(), 0.0);
+        std::fill(factor_.begin(), factor_.end(), 0.0);
+        n_pending_ = 0;
+    }
+
+    bool has_positive_diagonal() const {  // of the cells, without what is pending
+        for (std::size_t i = 0; i < n_; ++i)
+            if (!(row(i)[i] > 0.0)) return false;
+        return true;
+    }
+
+    // The inverse, in place; false (and nonsense inside) unless the matrix is positive definite. Sweeps sixteen rows at a
+    // time: with B these rows, L the Cholesky factor of P_BB and G = P_.B L^-T, the rest becomes P - G G^T, the columns
+    // P_.B become G L^-1 and P_BB becomes -(L L^T)^-1. After all rows this is -P^-1. Nearly all the work is in P - G G^T.
+    bool invert() {
+        flush();
+        const std::size_t length = padded(n_);
+        std::vector<double> panel(kPending * length), ones(kPending, 1.0);
+        for (std::size_t from = 0; from < n_; from += kPending)
+            if (!sweep(from, std::min(kPending, n_ - from), panel, ones, length)) return false;
+        for (double& cell : cells_) cell = -cell;
+        return true;
+    }
+
+    std::size_t memory_bytes() const {
+        return (cells_.capacity() + pending_.capacity() + factor_.capacity()) * sizeof(double);
+    }
+
+    // What is pending is part of the state: applied now or later it rounds differently.
+    void save(Archive& out, const std::string& prefix) const {
+        std::vector<double> cells, pending;
+        cells.reserve(n_ * (n_ + 1) / 2);
+        for (std::size_t i = 0; i < n_; ++i) cells.insert(cells.end(), row(i), row(i) + i + 1);
+        for (std::size_t j = 0; j < n_pending_; ++j)
+            pending.insert(pending.end(), &pending_[j * stride_], &pending_[j * stride_] + n_);
+        out[prefix + "cells"] = std::move(cells);
+        out[prefix + "pending"] = std::move(pending);
+        out[prefix + "pending_factor"] = std::vector<double>(factor_.begin(), factor_.begin() + static_cast<std::ptrdiff_t>(n_pending_));
+    }
+    void load(const ArchiveView& in, const std::string& prefix, std::size_t n) {
+        const auto factor = in.get<double>(prefix + "pending_factor");
+        if (factor.size >= kPending || (n == 0 && factor.size > 0))
+            throw std::invalid_argument("the array '" + prefix + "pending_factor' is too long");
+        const auto cells = in.get<double>(prefix + "cells", n * (n + 1) / 2);
+        const auto pending = in.get<double>(prefix + "pending", factor.size * n);
+        check_finite(factor, prefix + "pending_factor");
+        check_finite(cells, prefix + "cells");
+        check_finite(pending, prefix + "pending");
+        PackedSymmetric fresh(n);
+        const double* next = cells.data;
+        for (std::size_t i = 0; i < n; next += ++i) std::copy_n(next, i + 1, fresh.row(i));
+        for (std::size_t j = 0; j < factor.size; ++j) fresh.subtract(pending.data + j * n, factor[j]);
+        *this = std::move(fresh);
+    }
+
+  private:
+    void reserve_pending(std::size_t n) {  // only called with nothing pending, or enough room
+        if (n <= stride_) return;
+        flush();
+        stride_ = (n + 63) / 64 * 64;
+        pending_.assign(kPending * stride_, 0.0);
+        factor_.assign(kPending, 0.0);
+    }
+
+    bool sweep(std::size_t from, std::size_t m, std::vector<double>& panel, const std::vector<double>& ones,
+               std::size_t length) {
+        double chol[kPending][kPending], inverse[kPending][kPending] = {};
+        for (std::size_t j = 0; j < m; ++j)
+            for (std::size_t c = 0; c <= j; ++c) {
+                double sum = row(from + j)[from + c];
+                for (std::size_t p = 0; p < c; ++p) sum -= chol[j][p] * chol[c][p];
+                if (c < j) {
+                    chol[j][c] = sum / chol[c][c];
+                } else {
+                    if (!(sum > 0.0) || !(sum <= 1e300)) return false;
+                    chol[j][j] = std::sqrt(sum);
+                }
+            }
+        std::fill(panel.begin(), panel.end(), 0.0);
+        const auto column = [&](std::size_t j) { return &panel[j * length]; };
+        const auto divide = [&](std::size_t j) {
+            double* g = column(j);
+            for (std::size_t i = 0; i < length; ++i) g[i] /= chol[j][j];
+        };
+        for (std::size_t j = 0; j < m; ++j) {  // G
+            double* g = column(j);
+            std::copy_n(row(from + j), from, g);
+            for (std::size_t i = from + m; i < n_; ++i) g[i] = row(i)[from + j];
+            for (std::size_t p = 0; p < j; ++p) add_multiple(-chol[j][p], column(p), length, g);
+            divide(j);
+        }
+        packed_subtract(cells_.data(), length, panel.data(), length, ones.data(), kPending);
+        for (std::size_t j = m; j-- > 0;) {  // G L^-1
+            for (std::size_t p = j + 1; p < m; ++p) add_multiple(-chol[p][j], column(p), length, column(j));
+            divide(j);
+            const double* g = column(j);
+            std::copy_n(g, from, row(from + j));
+            for (std::size_t i = from + m; i < n_; ++i) row(i)[from + j] = g[i];
+        }
+        for (std::size_t j = 0; j < m; ++j)  // L^-1
+            for (std::size_t c = 0; c <= j; ++c) {
+                double sum = c == j ? 1.0 : 0.0;
+                for (std::size_t p = c; p < j; ++p) sum -= chol[j][p] * inverse[p][c];
+                inverse[j][c] = sum / chol[j][j];
+            }
+        for (std::size_t j = 0; j < m; ++j)
+            for (std::size_t c = 0; c <= j; ++c) {
+                double sum = 0.0;
+                for (std::size_t p = j; p < m; ++p) sum += inverse[p][j] * inverse[p][c];
+                row(from + j)[from + c] = -sum;
+            }
+        return true;
+    }
+
+    std::size_t n_ = 0, stride_ = 0, n_pending_ = 0;
+    std::vector<double> cells_;            // never read above the diagonal
+    std::vector<double> pending_, factor_;  // kPending vectors of stride_, zero where unused; their factors
+};
+
+}  // namespace boostline
