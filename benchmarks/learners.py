@@ -1,9 +1,9 @@
 """What each learner of the default is worth: ``python benchmarks/learners.py [sets] --shuffles 5``.
 
 For every data set, in file order and shuffled within train and within test (mean over shuffles): each member alone,
-each one left out, the boosted mix, the plain unboosted mean of the same votes, the mix frozen after train, and the paper's
-100 trees. Train-only figures (``--train-only``: the last third of the train rows plays the test) are what defaults were
-decided on. Rank loss, ties one half; the online models go on learning on the test rows, which batch learners do not.
+each one left out, the boosted mix, the plain unboosted mean of the same votes, the mix frozen after train, and the
+paper's 100 trees. Train-only figures (``--train-only``: the last third of the train rows plays the test) are there to
+decide defaults. Rank loss, ties one half; the online models go on learning on the test rows, batch learners do not.
 """
 
 from __future__ import annotations
