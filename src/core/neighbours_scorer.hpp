@@ -1,0 +1,89 @@
+// The nearest of the last rows, on a common scale (row_scale.hpp). Meant for up to some hundred features: a row costs a
+// walk over all rows in memory.
+#pragma once
+
+#include "nearest_memory.hpp"
+#include "row_memory.hpp"
+#include "row_scale.hpp"
+#include "scorer.hpp"
+
+namespace boostline {
+
+class NeighboursScorer final : public Scorer {
+  public:
+    NeighboursScorer(std::int32_t n_labels, std::int64_t n_features, std::size_t n_neighbours = 40,
+                     std::size_t memory = 4000)
+        : scale_(static_cast<std::size_t>(n_features)),
+          rows_(memory, 0),
+          nearest_(static_cast<std::size_t>(n_labels), static_cast<std::size_t>(n_features), n_neighbours, memory) {}
+
+    std::string kind() const override { return "neighbours"; }
+    Vote vote() const override { return Vote::proportional; }
+
+    void score(const Row& x, double* raw) const override {
+        static thread_local Scratch scratch;
+        scratch.entries.assign(x);
+        place(scratch.entries, scratch);
+        nearest_.score(scratch.point.data(), raw);
+    }
+
+    void learn(const Row& x, const Targets& targets, double importance, const double*) override {
+        static thread_local Scratch scratch;
+        scratch.entries.assign(x);
+        place(scratch.entries, scratch);
+        nearest_.add(scratch.point.data(), targets.value.data(), importance);
+        rows_.push(scratch.entries, nullptr, importance);
+        scale_.learn(scratch.entries);
+        // The scale moves ever more slowly, and the rows in memory follow now and then.
+        const std::int64_t n = scale_.n_rows();
+        if (n % 512 != 0 && (n & (n - 1)) != 0) return;
+        for (std::size_t age = 0; age < rows_.size(); ++age) {
+            place(rows_.row(age), scratch);
+            nearest_.replace(age, scratch.point.data());
+        }
+    }
+
+    void grow_labels(std::int32_t n) override { nearest_.grow_labels(static_cast<std::size_t>(n)); }
+    void reset() override {
+        scale_ = RowScale(scale_.n_features());
+        rows_.clear();
+        nearest_.clear();
+    }
+    std::size_t memory_bytes() const override {
+        return sizeof(*this) + scale_.memory_bytes() + rows_.memory_bytes() + nearest_.memory_bytes();
+    }
+    std::unique_ptr<Scorer> clone() const override { return std::make_unique<NeighboursScorer>(*this); }
+
+    void save(Archive& out, const std::string& prefix) const override {
+        scale_.save(out, prefix);
+        rows_.save(out, prefix);
+        nearest_.save(out, prefix);
+    }
+    void load(const ArchiveView& in, const std::string& prefix) override {
+        scale_.load(in, prefix);
+        rows_.load(in, prefix, scale_.n_features());
+        nearest_.load(in, prefix);
+        if (rows_.size() != nearest_.size())
+            throw std::invalid_argument("'" + prefix + "row_length' and '" + prefix + "points' differ in length");
+    }
+
+  private:
+    struct Scratch {
+        Entries entries;
+        ScaledRow row;
+        std::vector<double> point;
+    };
+
+    void place(const RowView& row, Scratch& scratch) const {
+        scale_.apply(row, scratch.row);
+        scratch.point.assign(scale_.n_features(), 0.0);
+        for (std::size_t i = 0; i < scratch.row.size(); ++i)
+            scratch.point[static_cast<std::size_t>(scratch.row.index[i])] = scratch.row.value[i];
+    }
+
+    RowScale scale_;
+    RowMemory rows_;  // as they came; their targets are in nearest_
+    NearestMemory nearest_;
+};
+
+}  // namespace boostline

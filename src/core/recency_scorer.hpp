@@ -1,0 +1,57 @@
+// How often each label came lately: a count that fades. Knows nothing of the features; pays where labels come in bursts.
+#pragma once
+
+#include "scorer.hpp"
+
+namespace boostline {
+
+class RecencyScorer final : public Scorer {
+  public:
+    // A decay of 1 counts all rows alike.
+    RecencyScorer(std::int32_t n_labels, double decay) : decay_(decay), counts_(static_cast<std::size_t>(n_labels), 0.0) {}
+
+    std::string kind() const override { return "recency"; }
+    Vote vote() const override { return Vote::proportional; }
+
+    void score(const Row&, double* raw) const override { std::copy(counts_.begin(), counts_.end(), raw); }
+
+    void learn(const Row&, const Targets& targets, double importance, const double*) override {
+        for (std::size_t j = 0; j < counts_.size(); ++j) {
+            // an unknown label counts as its share so far, which leaves the share as it is
+            const double share = total_ > 0.0 ? counts_[j] / total_ : 0.0;
+            const double y = targets.value[j] < 0 ? share : static_cast<double>(targets.value[j]);
+            counts_[j] = decay_ * counts_[j] + importance * y;
+        }
+        total_ = decay_ * total_ + importance;
+    }
+
+    void grow_labels(std::int32_t n) override { counts_.resize(static_cast<std::size_t>(n), 0.0); }
+    void reset() override {
+        std::fill(counts_.begin(), counts_.end(), 0.0);
+        total_ = 0.0;
+    }
+    std::size_t memory_bytes() const override { return sizeof(*this) + counts_.capacity() * sizeof(double); }
+    std::unique_ptr<Scorer> clone() const override { return std::make_unique<RecencyScorer>(*this); }
+
+    void save(Archive& out, const std::string& prefix) const override {
+        out[prefix + "counts"] = counts_;
+        out[prefix + "total"] = std::vector<double>{total_};
+    }
+    void load(const ArchiveView& in, const std::string& prefix) override {
+        std::vector<double> counts, total;
+        read_doubles(in, prefix + "counts", counts_.size(), counts);
+        read_doubles(in, prefix + "total", 1, total);
+        for (const double c : counts)
+            if (c < 0.0 || c > total[0] * (1.0 + 1e-9))
+                throw std::invalid_argument("the array '" + prefix + "counts' has a value that is no share of the total");
+        counts_ = std::move(counts);
+        total_ = total[0];
+    }
+
+  private:
+    double decay_;
+    double total_ = 0.0;  // what the count of a label would be that came with every row
+    std::vector<double> counts_;
+};
+
+}  // namespace boostline

@@ -1,0 +1,230 @@
+// The last rows of a stream with what is known of their labels: linear learners learn them again, neighbours scale them
+// anew. Only the entries that are not zero are kept, so a row takes 12 bytes for each of them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "archive.hpp"
+#include "feature_scale.hpp"
+#include "scorer.hpp"
+
+namespace boostline {
+
+// Entries of a row that somebody else owns; ascending, no zeros. NaN (missing) is an entry: a missing value of a feature
+// that is centred must not be taken for a zero when the row is used again.
+struct RowView {
+    const std::int32_t* index = nullptr;
+    const double* value = nullptr;
+    std::size_t size = 0;
+
+    RowView() = default;
+    RowView(const std::int32_t* i, const double* v, std::size_t n) : index(i), value(v), size(n) {}
+    RowView(const Entries& row) : index(row.index.data()), value(row.value.data()), size(row.size()) {}
+};
+
+// A ring of at most `capacity` rows. The entries lie in one pool, used in a circle, each row in one piece; the pool grows
+// only when a row does not fit, to at most about twice what the rows held together at their largest.
+class RowMemory {
+  public:
+    RowMemory(std::size_t capacity, std::size_t n_labels) : capacity_(capacity), n_labels_(n_labels) {}
+
+    std::size_t size() const { return length_.size(); }
+    std::size_t capacity() const { return capacity_; }
+
+    // By age: 0 is the newest row.
+    RowView row(std::size_t age) const {
+        const std::size_t slot = slot_of(age);
+        return {index_.data() + start_[slot], value_.data() + start_[slot], static_cast<std::size_t>(length_[slot])};
+    }
+    const std::int8_t* targets(std::size_t age) const { return targets_.data() + slot_of(age) * n_labels_; }
+    double importance(std::size_t age) const { return importance_[slot_of(age)]; }
+
+    void push(const RowView& row, const std::int8_t* targets, double importance) {
+        if (capacity_ == 0) return;
+        if (size() < capacity_) {
+            const std::size_t place = make_room(row.size);
+            reserve_slot();
+            start_.push_back(place);
+            length_.push_back(static_cast<std::int32_t>(row.size));
+            importance_.push_back(importance);
+            targets_.insert(targets_.end(), targets, targets + n_labels_);
+            next_ = size() == capacity_ ? 0 : size();
+            write(place, row);
+            return;
+        }
+        const std::size_t slot = next_;  // the oldest
+        held_ -= static_cast<std::size_t>(length_[slot]);
+        length_[slot] = 0;  // an empty row where the oldest began: the search for room starts behind it
+        start_[slot] = start_[capacity_ == 1 ? slot : (slot + 1) % capacity_];
+        const std::size_t place = make_room(row.size);
+        start_[slot] = place;
+        length_[slot] = static_cast<std::int32_t>(row.size);
+        importance_[slot] = importance;
+        std::copy_n(targets, n_labels_, targets_.data() + slot * n_labels_);
+        next_ = (slot + 1) % capacity_;
+        write(place, row);
+    }
+
+    // A label that had not been seen is irrelevant for the rows so far.
+    void grow_labels(std::size_t n) {
+        std::vector<std::int8_t> wide(size() * n, 0);
+        for (std::size_t i = 0; i < size(); ++i) std::copy_n(targets_.data() + i * n_labels_, n_labels_, wide.data() + i * n);
+        targets_.swap(wide);
+        n_labels_ = n;
+    }
+
+    void clear() { *this = RowMemory(capacity_, n_labels_); }
+
+    std::size_t memory_bytes() const {
+        return index_.capacity() * sizeof(std::int32_t) + value_.capacity() * sizeof(double) +
+               start_.capacity() * sizeof(std::size_t) + length_.capacity() * sizeof(std::int32_t) +
+               importance_.capacity() * sizeof(double) + targets_.capacity() * sizeof(std::int8_t);
+    }
+
+    // Oldest row first, without the gaps of the pool.
+    void save(Archive& out, const std::string& prefix) const {
+        std::vector<std::int32_t> index, length;
+        std::vector<double> value, importance;
+        std::vector<std::uint8_t> targets;
+        index.reserve(held_);
+        value.reserve(held_);
+        for (std::size_t age = size(); age-- > 0;) {
+            const RowView r = row(age);
+            index.insert(index.end(), r.index, r.index + r.size);
+            value.insert(value.end(), r.value, r.value + r.size);
+            length.push_back(static_cast<std::int32_t>(r.size));
+            importance.push_back(this->importance(age));
+            const std::int8_t* y = this->targets(age);
+            for (std::size_t j = 0; j < n_labels_; ++j) targets.push_back(static_cast<std::uint8_t>(y[j] + 1));
+        }
+        out[prefix + "row_index"] = std::move(index);
+        out[prefix + "row_value"] = std::move(value);
+        out[prefix + "row_length"] = std::move(length);
+        out[prefix + "row_importance"] = std::move(importance);
+        out[prefix + "row_targets"] = std::move(targets);
+    }
+
+    void load(const ArchiveView& in, const std::string& prefix, std::size_t n_features) {
+        const auto length = in.get<std::int32_t>(prefix + "row_length");
+        if (length.size > capacity_) throw std::invalid_argument("'" + prefix + "row_length' has more rows than fit");
+        std::size_t total = 0;
+        for (std::size_t i = 0; i < length.size; ++i) {
+            if (length[i] < 0 || static_cast<std::size_t>(length[i]) > n_features)
+                throw std::invalid_argument("'" + prefix + "row_length' has a row with an impossible length");
+            total += static_cast<std::size_t>(length[i]);
+        }
+        const auto index = in.get<std::int32_t>(prefix + "row_index", total);
+        const auto value = in.get<double>(prefix + "row_value", total);
+        const auto importance = in.get<double>(prefix + "row_importance", length.size);
+        const auto targets = in.get<std::uint8_t>(prefix + "row_targets", length.size * n_labels_);
+        for (std::size_t i = 0, at = 0; i < length.size; ++i) {
+            std::int64_t before = -1;
+            for (std::int32_t e = 0; e < length[i]; ++e, ++at) {
+                if (index[at] <= before || static_cast<std::size_t>(index[at]) >= n_features)
+                    throw std::invalid_argument("'" + prefix + "row_index' is not ascending or out of range");
+                if (std::isinf(value[at]))
+                    throw std::invalid_argument("'" + prefix + "row_value' has a value that is not finite");
+                before = index[at];
+            }
+            if (!(importance[i] > 0.0 && importance[i] <= 1.0))
+                throw std::invalid_argument("'" + prefix + "row_importance' has a value outside (0, 1]");
+        }
+        for (std::size_t i = 0; i < targets.size; ++i)
+            if (targets[i] > 2) throw std::invalid_argument("'" + prefix + "row_targets' has a value above 2");
+        clear();
+        resize_pool(total);
+        std::vector<std::int8_t> y(n_labels_);
+        for (std::size_t i = 0, at = 0; i < length.size; ++i) {
+            for (std::size_t j = 0; j < n_labels_; ++j)
+                y[j] = static_cast<std::int8_t>(static_cast<int>(targets[i * n_labels_ + j]) - 1);
+            const auto n = static_cast<std::size_t>(length[i]);
+            push(RowView(index.data + at, value.data + at, n), y.data(), importance[i]);
+            at += n;
+        }
+    }
+
+  private:
+    std::size_t slot_of(std::size_t age) const { return (next_ + size() - 1 - age) % size(); }
+
+    void write(std::size_t place, const RowView& row) {
+        std::copy_n(row.index, row.size, index_.begin() + static_cast<std::ptrdiff_t>(place));
+        std::copy_n(row.value, row.size, value_.begin() + static_cast<std::ptrdiff_t>(place));
+        head_ = place + row.size;
+        held_ += row.size;
+    }
+
+    // Vectors that grow with the rows never get more room than the full ring needs.
+    void reserve_slot() {
+        if (start_.size() < start_.capacity()) return;
+        const std::size_t slots = std::min(capacity_, std::max<std::size_t>(16, 2 * start_.size()));
+        start_.reserve(slots);
+        length_.reserve(slots);
+        importance_.reserve(slots);
+        targets_.reserve(slots * n_labels_);
+    }
+
+    // Where the next n entries go, in one piece. The rows held lie between `tail`, where the oldest begins, and head_, or,
+    // once the circle has been closed, behind tail and before head_; then one place stays free, so that head_ < tail.
+    std::size_t make_room(std::size_t n) {
+        const std::size_t room = index_.size();
+        if (held_ == 0) {
+            for (std::size_t& s : start_) s = 0;
+            head_ = 0;
+            if (n > room) resize_pool(n);
+            return 0;
+        }
+        const std::size_t tail = start_[size() < capacity_ ? 0 : next_];
+        if (head_ < tail) {
+            if (head_ + n < tail) return head_;
+        } else {
+            if (head_ + n <= room) return head_;
+            if (n < tail) return 0;
+        }
+        repack(n);
+        return head_;
+    }
+
+    void repack(std::size_t n) {
+        // Twice as much as now, but while the ring fills no more than it will hold if the rows go on like this.
+        const std::size_t needed = held_ + n;
+        const double filled = static_cast<double>(size() + 1) / static_cast<double>(capacity_);
+        const double forecast = filled < 1.0 ? static_cast<double>(needed) / filled * 1.1 : 1.5 * static_cast<double>(needed);
+        const std::size_t most = std::min(2 * needed, static_cast<std::size_t>(forecast) + n) + 1;
+        std::vector<std::int32_t> index(most);
+        std::vector<double> value(most);
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < size(); ++i) {
+            const std::size_t slot = size() < capacity_ ? i : (next_ + i) % capacity_;
+            const auto length = static_cast<std::size_t>(length_[slot]);
+            std::copy_n(index_.begin() + static_cast<std::ptrdiff_t>(start_[slot]), length,
+                        index.begin() + static_cast<std::ptrdiff_t>(at));
+            std::copy_n(value_.begin() + static_cast<std::ptrdiff_t>(start_[slot]), length,
+                        value.begin() + static_cast<std::ptrdiff_t>(at));
+            start_[slot] = at;
+            at += length;
+        }
+        index_.swap(index);
+        value_.swap(value);
+        head_ = at;
+    }
+    void resize_pool(std::size_t n) {
+        index_.resize(n);
+        value_.resize(n);
+    }
+
+    std::size_t capacity_, n_labels_;
+    std::size_t next_ = 0;            // the slot of the next row; of the oldest one once the ring is full
+    std::size_t head_ = 0, held_ = 0;  // in the pool: behind the newest row; entries in use
+    std::vector<std::int32_t> index_;
+    std::vector<double> value_;
+    std::vector<std::size_t> start_;
+    std::vector<std::int32_t> length_;
+    std::vector<double> importance_;
+    std::vector<std::int8_t> targets_;
+};
+
+}  // namespace boostline

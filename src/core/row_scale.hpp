@@ -1,0 +1,145 @@
+// A row on a common scale, whatever the units of its features, at a cost in proportion to its non-zeros and to the
+// number of dense features.
+//
+// Sparse features (zero in at least half of the rows): divided by the root mean square of their non-zeros, clipped to
+// +-5, and the whole block brought to length 1, as is usual for word counts. Dense features: centred, divided by their
+// deviation, clipped to +-5, and by the root of their number, so that both blocks have a length of about 1.
+// A missing value (NaN) has no part.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "archive.hpp"
+#include "feature_scale.hpp"
+#include "row_memory.hpp"
+
+namespace boostline {
+
+// The sparse features first, then the dense ones.
+struct ScaledRow {
+    std::vector<std::int32_t> index;
+    std::vector<double> value;
+    std::size_t n_sparse = 0;
+
+    std::size_t size() const { return index.size(); }
+};
+
+class RowScale {
+  public:
+    explicit RowScale(std::size_t n_features = 0)
+        : scale_(n_features), inverse_rms_(n_features, 0.0), is_dense_(n_features, 0) {}
+
+    std::size_t n_features() const { return is_dense_.size(); }
+    std::int64_t n_rows() const { return static_cast<std::int64_t>(scale_.n_rows()); }
+
+    // A table of numbers rather than a bag of words: at least half of the features are dense.
+    bool is_table() const { return 2 * dense_.size() >= n_features(); }
+
+    void learn(const Entries& row) {
+        scale_.learn(row);
+        for (const std::int32_t f : row.index) refresh_sparse(static_cast<std::size_t>(f));
+        const std::int64_t n = n_rows();
+        // Which features are dense is asked rarely, since it takes a look at all of them.
+        if (n % 256 == 0 || (n & (n - 1)) == 0) {
+            for (std::size_t f = 0; f < n_features(); ++f) is_dense_[f] = scale_.is_sparse(f) ? 0 : 1;
+            list_dense();
+        }
+        refresh_dense();
+    }
+
+    void apply(const RowView& row, ScaledRow& out) const {
+        out.index.clear();
+        out.value.clear();
+        double squares = 0.0;
+        for (std::size_t i = 0; i < row.size; ++i) {
+            const auto f = static_cast<std::size_t>(row.index[i]);
+            if (is_dense_[f]) continue;
+            const double u = clip(row.value[i] * inverse_rms_[f]);
+            if (u == 0.0) continue;
+            squares += u * u;
+            out.index.push_back(row.index[i]);
+            out.value.push_back(u);
+        }
+        out.n_sparse = out.index.size();
+        if (squares > 0.0) {
+            const double shrink = 1.0 / std::sqrt(squares);
+            for (double& u : out.value) u *= shrink;
+        }
+        std::size_t i = 0;  // both lists are ascending: one walk along them
+        for (std::size_t d = 0; d < dense_.size(); ++d) {
+            if (!(inverse_deviation_[d] > 0.0)) continue;  // constant
+            while (i < row.size && row.index[i] < dense_[d]) ++i;
+            const double x = i < row.size && row.index[i] == dense_[d] ? row.value[i] : 0.0;
+            if (x != x) continue;
+            out.index.push_back(dense_[d]);
+            out.value.push_back(clip((x - mean_[d]) * inverse_deviation_[d]) * dense_share_);
+        }
+    }
+
+    std::size_t memory_bytes() const {
+        return scale_.memory_bytes() + is_dense_.capacity() + dense_.capacity() * sizeof(std::int32_t) +
+               (inverse_rms_.capacity() + mean_.capacity() + inverse_deviation_.capacity()) * sizeof(double);
+    }
+
+    void save(Archive& out, const std::string& prefix) const {
+        scale_.save(out, prefix + "scale_");
+        out[prefix + "is_dense"] = is_dense_;
+    }
+    void load(const ArchiveView& in, const std::string& prefix) {
+        RowScale fresh(n_features());
+        fresh.scale_.load(in, prefix + "scale_");
+        const double n = fresh.scale_.n_rows();
+        if (!(n >= 0.0 && n <= 9007199254740992.0 && n == std::floor(n)))
+            throw std::invalid_argument("'" + prefix + "scale_n_rows' is not a number of rows");
+        const auto dense = in.get<std::uint8_t>(prefix + "is_dense", n_features());
+        for (std::size_t f = 0; f < dense.size; ++f) {
+            if (dense[f] > 1) throw std::invalid_argument("'" + prefix + "is_dense' has a value above 1");
+            fresh.is_dense_[f] = dense[f];
+            fresh.refresh_sparse(f);
+        }
+        fresh.list_dense();
+        fresh.refresh_dense();
+        *this = std::move(fresh);
+    }
+
+  private:
+    // 0 for a number that overflowed on the way
+    static double clip(double u) {
+        u = u == u ? u : 0.0;
+        u = u > 5.0 ? 5.0 : u;
+        return u < -5.0 ? -5.0 : u;
+    }
+    void refresh_sparse(std::size_t f) {
+        const double rms = scale_.rms_of_nonzeros(f);
+        inverse_rms_[f] = rms > 0.0 ? 1.0 / rms : 0.0;
+    }
+    void list_dense() {
+        std::vector<std::int32_t> dense;
+        for (std::size_t f = 0; f < n_features(); ++f)
+            if (is_dense_[f]) dense.push_back(static_cast<std::int32_t>(f));
+        dense_.assign(dense.begin(), dense.end());
+        mean_.resize(dense_.size());
+        inverse_deviation_.resize(dense_.size());
+    }
+    void refresh_dense() {
+        std::size_t n_varying = 0;
+        for (std::size_t d = 0; d < dense_.size(); ++d) {
+            const auto f = static_cast<std::size_t>(dense_[d]);
+            mean_[d] = scale_.mean(f);
+            inverse_deviation_[d] = scale_.inverse_deviation(f);
+            n_varying += inverse_deviation_[d] > 0.0 ? 1u : 0u;
+        }
+        dense_share_ = n_varying > 0 ? 1.0 / std::sqrt(static_cast<double>(n_varying)) : 0.0;
+    }
+
+    FeatureScale scale_;
+    std::vector<double> inverse_rms_;          // by feature
+    std::vector<std::uint8_t> is_dense_;       // by feature
+    std::vector<std::int32_t> dense_;          // the dense features, ascending
+    std::vector<double> mean_, inverse_deviation_;  // by place in dense_
+    double dense_share_ = 0.0;
+};
+
+}  // namespace boostline

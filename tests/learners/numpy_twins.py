@@ -1,0 +1,183 @@
+"""Plain NumPy versions of the scorers of the core, one row at a time: what they compute, without any trick.
+
+``score(x)`` gives the raw scores of a dense row (NaN: missing) and changes nothing; ``learn(x, y, importance)`` takes
+targets 1 (relevant), 0 (irrelevant) and -1 (unknown).
+"""
+
+import numpy as np
+
+
+def is_power_of_two(n):
+    return n & (n - 1) == 0
+
+
+class ScaleTwin:
+    """Running scale of features and the scaled view of a row (``feature_scale.hpp``, ``row_scale.hpp``)."""
+
+    def __init__(self, n_features):
+        self.n = 0
+        self.known, self.nonzero, self.sum, self.squares = np.zeros((4, n_features))
+        self.mean, self.m2 = np.zeros((2, n_features))  # Welford, zeros included
+        self.is_dense = np.zeros(n_features, bool)
+
+    def learn(self, x):
+        self.n += 1
+        seen = ~np.isnan(x)
+        value = np.where(seen, x, 0.0)
+        self.known += seen
+        self.nonzero += seen & (value != 0)
+        self.squares += value**2
+        delta = np.where(seen, value - self.mean, 0.0)
+        self.mean = self.mean + delta / np.maximum(self.known, 1)
+        self.m2 = self.m2 + delta * (value - self.mean)
+        if self.n % 256 == 0 or is_power_of_two(self.n):
+            self.is_dense = 2 * self.nonzero > self.known
+
+    def apply(self, x):
+        """The scaled row, and which features take part in it."""
+        seen = ~np.isnan(x)
+        value = np.where(seen, x, 0.0)
+        root_mean_square = np.sqrt(self.squares / np.maximum(self.nonzero, 1))
+        sparse = ~self.is_dense & (value != 0) & (root_mean_square > 0)
+        out = np.zeros(len(x))
+        out[sparse] = np.clip(value[sparse] / root_mean_square[sparse], -5, 5)
+        if sparse.any():
+            out[sparse] /= np.sqrt((out[sparse] ** 2).sum())
+        deviation = np.sqrt(self.m2 / np.maximum(self.known, 1))
+        varying = self.is_dense & (deviation > 1e-9 * np.abs(self.mean)) & (deviation > 0)
+        dense = varying & seen
+        scaled = np.clip((value[dense] - self.mean[dense]) / deviation[dense], -5, 5)
+        out[dense] = scaled / np.sqrt(max(varying.sum(), 1))
+        return out, sparse | dense
+
+
+def hash_buckets(n_features, n_hashed):
+    """The bucket of each feature: the finaliser of splitmix64, modulo the number of buckets."""
+    z = np.arange(n_features, dtype=np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((z ^ (z >> np.uint64(31))) % np.uint64(n_hashed)).astype(int)
+
+
+class LinearTwin:
+    """Logistic regression for each label by AdaGrad with replay (``linear_scorer.hpp``)."""
+
+    def __init__(
+        self, n_labels, n_features, seed=0, n_replays=16, memory=4000, learning_rate=0.3, n_hashed=0
+    ):
+        self.buckets = hash_buckets(n_features, n_hashed) if n_hashed else None
+        n_inputs = n_hashed or n_features
+        self.scale = ScaleTwin(n_inputs)
+        self.seed, self.n_replays, self.memory, self.rate = seed, n_replays, memory, learning_rate
+        self.weights, self.squares = (
+            np.zeros((n_inputs, n_labels)),
+            np.full((n_inputs, n_labels), 1e-8),
+        )
+        self.bias, self.bias_squares = np.full(n_labels, -3.0), np.full(n_labels, 1e-8)
+        self.rows = []  # (x, y, importance), oldest first
+
+    def read(self, x):
+        if self.buckets is None:
+            return x
+        n = len(self.weights)
+        known = ~np.isnan(x) & (x != 0)
+        sums = np.bincount(self.buckets[known], x[known], n)
+        only_missing = (np.bincount(self.buckets[np.isnan(x)], minlength=n) > 0) & (
+            np.bincount(self.buckets[known], minlength=n) == 0
+        )
+        return np.where(only_missing, np.nan, sums)
+
+    def probabilities(self, u):
+        return 1 / (1 + np.exp(-np.clip(self.bias + u @ self.weights, -30, 30)))
+
+    def score(self, x):
+        return self.probabilities(self.scale.apply(self.read(x))[0])
+
+    def step(self, x, y, importance):
+        u, active = self.scale.apply(x)
+        weight = np.where(y < 0, 0.0, importance)
+        gradient = weight * (self.probabilities(u) - y)
+        self.bias_squares += gradient**2
+        self.bias -= self.rate * gradient / np.sqrt(self.bias_squares)
+        is_table = 2 * self.scale.is_dense.sum() >= len(self.scale.is_dense)
+        penalty = np.where(self.scale.is_dense & is_table, 1e-4, 1e-3)[active, None]
+        e = u[active, None] * gradient + penalty * weight * self.weights[active]
+        self.squares[active] += e**2
+        self.weights[active] -= self.rate * e / np.sqrt(self.squares[active])
+
+    def learn(self, x, y, importance=1.0):
+        x = self.read(x)
+        t = self.scale.n
+        self.scale.learn(x)
+        self.step(x, y, importance)
+        for q in range(self.n_replays if self.rows else 0):
+            draw = np.random.Generator(
+                np.random.Philox(counter=t * self.n_replays + q, key=self.seed)
+            ).random()
+            self.step(*self.rows[-1 - int(draw * len(self.rows))])
+        self.rows = [*self.rows, (x, y, importance)][-self.memory :]
+
+
+class NearestTwin:
+    """Labels of the nearest of the last points (``nearest_memory.hpp``); points are kept in single precision."""
+
+    def __init__(self, n_labels, n_neighbours=40, memory=4000):
+        self.n_neighbours, self.memory = n_neighbours, memory
+        self.points, self.targets, self.importance = [], [], []  # oldest first
+        self.relevant, self.known = np.zeros((2, n_labels))
+
+    def score(self, point):
+        frequency = np.where(
+            self.known > 0, self.relevant / np.where(self.known > 0, self.known, 1), 0.0
+        )
+        if not self.points:
+            return frequency
+        point = np.asarray(point, np.float32).astype(float)
+        distance = ((np.array(self.points, np.float32).astype(float) - point) ** 2).sum(1)
+        age = np.arange(len(distance))[::-1]
+        nearest = np.lexsort((age, distance))[: self.n_neighbours]
+        weight = (1 - distance[nearest] / (distance[nearest].max() + 1e-12)) * self.n_neighbours
+        weight = np.maximum(weight, 0) * np.array(self.importance)[nearest]
+        y = np.array(self.targets)[nearest]
+        return (frequency + weight @ np.where(y < 0, frequency, y)) / (1 + weight.sum())
+
+    def add(self, point, y, importance=1.0):
+        self.known += importance * (y >= 0)
+        self.relevant += importance * (y > 0)
+        self.points = [*self.points, np.asarray(point, np.float32)][-self.memory :]
+        self.targets = [*self.targets, np.asarray(y, float)][-self.memory :]
+        self.importance = [*self.importance, importance][-self.memory :]
+
+
+class NeighboursTwin:
+    """The nearest of the last rows on a common scale (``neighbours_scorer.hpp``)."""
+
+    def __init__(self, n_labels, n_features, n_neighbours=40, memory=4000):
+        self.scale = ScaleTwin(n_features)
+        self.nearest = NearestTwin(n_labels, n_neighbours, memory)
+        self.rows = []
+
+    def score(self, x):
+        return self.nearest.score(self.scale.apply(x)[0])
+
+    def learn(self, x, y, importance=1.0):
+        self.nearest.add(self.scale.apply(x)[0], y, importance)
+        self.rows = [*self.rows, x][-self.nearest.memory :]
+        self.scale.learn(x)
+        if self.scale.n % 512 == 0 or is_power_of_two(self.scale.n):
+            self.nearest.points = [self.scale.apply(row)[0].astype(np.float32) for row in self.rows]
+
+
+class RecencyTwin:
+    """Fading counts of the labels (``recency_scorer.hpp``)."""
+
+    def __init__(self, n_labels, decay):
+        self.decay, self.counts, self.total = decay, np.zeros(n_labels), 0.0
+
+    def score(self, x=None):
+        return self.counts.copy()
+
+    def learn(self, x, y, importance=1.0):
+        share = self.counts / self.total if self.total > 0 else self.counts
+        self.counts = self.decay * self.counts + importance * np.where(y < 0, share, y)
+        self.total = self.decay * self.total + importance
