@@ -11,8 +11,10 @@
 
 #include "core/ada_mixture.hpp"
 #include "core/ada_olmr.hpp"
+#include "core/committee.hpp"
 #include "core/hoeffding_tree.hpp"
 #include "core/online_bmr.hpp"
+#include "core/recency_scorer.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -338,6 +340,34 @@ NB_MODULE(_core, m) {
     nb::class_<PythonLearner, Learner>(m, "PythonLearner")
         .def(nb::init<nb::object, std::int32_t>(), "adapter"_a, "n_labels"_a)
         .def("adapter", &PythonLearner::adapter);
+
+    // Learners that score labels, one vote each.
+    const auto alone = [](std::unique_ptr<Scorer> scorer, std::int32_t n_labels) {
+        return std::shared_ptr<Learner>(new ScorerLearner(std::move(scorer), n_labels));
+    };
+    m.def("linear", [alone](std::int32_t n_labels, std::int64_t n_features, std::uint64_t seed, std::size_t n_replays,
+                            std::size_t memory, double learning_rate, std::size_t n_hashed) {
+        return alone(std::make_unique<LinearScorer>(n_labels, n_features, seed, n_replays, memory, learning_rate, n_hashed), n_labels);
+    });
+    m.def("ridge", [alone](std::int32_t n_labels, std::int64_t n_features, double ridge) {
+        return alone(std::make_unique<RidgeScorer>(n_labels, n_features, ridge), n_labels);
+    });
+    m.def("kernel", [alone](std::int32_t n_labels, std::int64_t n_features, std::size_t n_landmarks, double ridge) {
+        return alone(std::make_unique<KernelScorer>(n_labels, n_features, n_landmarks, ridge), n_labels);
+    });
+    m.def("neighbours", [alone](std::int32_t n_labels, std::int64_t n_features, std::size_t n_neighbours, std::size_t memory) {
+        return alone(std::make_unique<NeighboursScorer>(n_labels, n_features, n_neighbours, memory), n_labels);
+    });
+    m.def("recency", [alone](std::int32_t n_labels, double decay) {
+        return alone(std::make_unique<RecencyScorer>(n_labels, decay), n_labels);
+    });
+    m.def("committee", [](std::int32_t n_labels, std::int64_t n_features, std::vector<std::string> parts, std::uint64_t seed,
+                          std::size_t n_landmarks, double kernel_ridge, std::size_t n_replays, std::size_t memory,
+                          double learning_rate, double ridge, std::size_t n_neighbours) {
+        return std::shared_ptr<Learner>(new Committee(
+            n_labels, n_features,
+            CommitteeSettings{std::move(parts), seed, n_landmarks, kernel_ridge, n_replays, memory, learning_rate, ridge, n_neighbours}));
+    });
 
     nb::enum_<Expert>(m, "Expert")
         .value("draw", Expert::draw)

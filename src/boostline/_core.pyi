@@ -30,6 +30,33 @@ class PythonLearner(Learner):
     def __init__(self, adapter: Any, n_labels: int) -> None: ...
     def adapter(self) -> Any: ...
 
+def linear(
+    n_labels: int,
+    n_features: int,
+    seed: int,
+    n_replays: int,
+    memory: int,
+    learning_rate: float,
+    n_hashed: int,
+) -> Learner: ...
+def ridge(n_labels: int, n_features: int, ridge: float) -> Learner: ...
+def kernel(n_labels: int, n_features: int, n_landmarks: int, ridge: float) -> Learner: ...
+def neighbours(n_labels: int, n_features: int, n_neighbours: int, memory: int) -> Learner: ...
+def recency(n_labels: int, decay: float) -> Learner: ...
+def committee(
+    n_labels: int,
+    n_features: int,
+    parts: list[str],
+    seed: int,
+    n_landmarks: int,
+    kernel_ridge: float,
+    n_replays: int,
+    memory: int,
+    learning_rate: float,
+    ridge: float,
+    n_neighbours: int,
+) -> Learner: ...
+
 class Expert(Enum):
     draw = ...
     weighted = ...

@@ -223,9 +223,10 @@ def _build(
         elif native is not None:
             prefix = f"learners.{i}."
             short = [name.removeprefix(prefix) for name in given]
-            _check_names(short, native.learner_state(i), f"learner {i}")
             # One learner's arrays at a time, so that no second copy of all of them exists.
             native.set_learner_state(i, {name: file.read(prefix + name) for name in short})
+            # Which arrays there are may depend on how far it has come: so compare with what it has now.
+            _check_names(short, native.learner_state(i), f"learner {i}")
     if of_learner:
         raise LoadError(f"it has arrays of learner {next(iter(of_learner))}, which is none")
     return model
@@ -242,8 +243,11 @@ def _check_size(config: dict[str, Any], file: ArrayFile, max_bytes: int | None) 
         if entry is None or entry.shape != (k + 1,):
             raise LoadError(f"its array label_set_sizes does not fit to {k} labels")
     source = config["learners"] if resolved is None else resolved
-    votes = sum(1 if c.get("kind") == "python" else from_config(c).n_votes for c in source)
+    described = [from_config(c) for c in source if c.get("kind") != "python"]
+    votes = sum(d.n_votes for d in described) + len(source) - len(described)
     needed = votes * (k * _WORKSPACE_BYTES + _LEARNER_BYTES)
+    if resolved is not None:
+        needed += sum(d.least_bytes(k, config["n_features"]) for d in described)
     limit = _machine_bytes() if max_bytes is None else max_bytes
     if needed > limit:
         raise LoadError(

@@ -8,7 +8,10 @@ A booster's ``learners`` argument takes one of these or a list that mixes them:
 any Python object                   with ``predict(x)`` and ``learn(x, relevant, costs, weight)``
 `SingleLabel`, `LabelSet`,          wrap a Python learner whose ``predict`` gives a label, a set of
 `Binary`, `Scores`                  labels, a yes or no, or a score per label
-``"auto"``                          the default
+`Linear`, `Ridge`, `Kernel`,        score every label; strong, and few of them suffice
+`Neighbours`, `Recency`
+`Committee`                         several of these, building upon each other
+``"auto"``                          the default: `auto_mix`
 ==================================  ==================================================================
 """
 
@@ -18,6 +21,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from boostline.learners._base import Description, from_config
+from boostline.learners.committee import Committee, auto_mix
 from boostline.learners.encodings import (
     Binary,
     LabelSet,
@@ -29,17 +33,25 @@ from boostline.learners.encodings import (
     encode_set,
 )
 from boostline.learners.python import FromPython, PythonLearner
+from boostline.learners.scorers import Kernel, Linear, Neighbours, Recency, Ridge
 from boostline.learners.trees import HoeffdingTree, PaperTrees, paper_trees
 
 __all__ = [
     "Binary",
+    "Committee",
     "Description",
     "HoeffdingTree",
+    "Kernel",
     "LabelSet",
+    "Linear",
+    "Neighbours",
     "PaperTrees",
     "PythonLearner",
+    "Recency",
+    "Ridge",
     "Scores",
     "SingleLabel",
+    "auto_mix",
     "encode_binary",
     "encode_label",
     "encode_scores",
@@ -54,7 +66,7 @@ def describe(learners: Any) -> list[Description]:
     if isinstance(learners, str):
         if learners != "auto":
             raise ValueError(f"learners is {learners!r}, but 'auto' is the only name")
-        return [paper_trees(100)]
+        return auto_mix()
     if isinstance(learners, Description):
         return [learners]
     if isinstance(learners, Iterable) and not isinstance(learners, PythonLearner):

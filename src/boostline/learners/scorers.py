@@ -1,0 +1,157 @@
+"""Learners that score every label and follow the labels alone: linear, ridge, kernel, neighbours, recency.
+
+They hear which labels are relevant and do not look at the costs: each label is a target of its own. What they
+give to the booster is their scores as a distribution.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from boostline import _core
+from boostline._inputs import real_number, whole_number
+from boostline.learners._base import Description
+
+
+@dataclass(frozen=True)
+class Linear(Description):
+    """Per-label logistic regression with AdaGrad steps and replay; sparse rows cost their non-zeros.
+
+    Features are scaled online: one that is mostly zero by its root mean square, others to mean 0 and deviation 1.
+
+    Parameters
+    ----------
+    n_replays
+        Rows learned again with every new one, drawn from the last ``memory``.
+    memory
+        Rows kept for replay.
+    learning_rate
+        AdaGrad's step.
+    n_hashed
+        Hash features into so many buckets (0: no hashing), for feature spaces without end.
+    seed
+        Of the draws; None takes it from the model's seed.
+    """
+
+    kind: ClassVar[str] = "linear"
+    n_replays: int = 16
+    memory: int = 4000
+    learning_rate: float = 0.3
+    n_hashed: int = 0
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        whole_number(self.n_replays, "n_replays", 0, 1000)
+        whole_number(self.memory, "memory", 1, 2**24)
+        real_number(self.learning_rate, "learning_rate", 0.0, 100.0, open_low=True)
+        whole_number(self.n_hashed, "n_hashed", 0, 2**28)
+
+    def resolve(self, n_features: int, rng: np.random.Generator) -> list[Description]:
+        return [self if self.seed is not None else dataclasses.replace(self, seed=_draw_seed(rng))]
+
+    def least_bytes(self, n_labels: int, n_features: int) -> int:
+        return (self.n_hashed or n_features) * (16 * n_labels + 32)  # weights and their step sizes
+
+    def build(self, n_labels: int, n_features: int) -> _core.Learner:
+        return _core.linear(
+            n_labels,
+            n_features,
+            self.seed or 0,
+            self.n_replays,
+            self.memory,
+            float(self.learning_rate),
+            self.n_hashed,
+        )
+
+
+@dataclass(frozen=True)
+class Ridge(Description):
+    """Linear least squares by recursion, exact after every row; its cost grows with the square of the features.
+
+    Examples
+    --------
+    >>> import boostline as bl
+    >>> bl.AdaOLMR(3, learners=[bl.learners.Ridge()]).learn([1.0, 2.0], {0}).shape
+    (3,)
+    """
+
+    kind: ClassVar[str] = "ridge"
+    ridge: float = 3.0
+
+    def __post_init__(self) -> None:
+        real_number(self.ridge, "ridge", 0.0, 1e9, open_low=True)
+
+    def least_bytes(self, n_labels: int, n_features: int) -> int:
+        return n_features * (4 * n_features + 8 * n_labels + 32)
+
+    def build(self, n_labels: int, n_features: int) -> _core.Learner:
+        return _core.ridge(n_labels, n_features, float(self.ridge))
+
+
+@dataclass(frozen=True)
+class Kernel(Description):
+    """Kernel ridge regression with a budget: exact over the first rows, then recursive least squares.
+
+    The kernel is exp(-|u - u'| / h) + 1 of standardised features, h the root mean square distance. The first
+    ``n_landmarks`` rows are the landmarks; later rows move their coefficients.
+    """
+
+    kind: ClassVar[str] = "kernel"
+    n_landmarks: int = 1000
+    ridge: float = 0.3
+
+    def __post_init__(self) -> None:
+        whole_number(self.n_landmarks, "n_landmarks", 32, 20_000)
+        real_number(self.ridge, "ridge", 0.0, 1e9, open_low=True)
+
+    def least_bytes(self, n_labels: int, n_features: int) -> int:
+        return 64 * n_features
+
+    def build(self, n_labels: int, n_features: int) -> _core.Learner:
+        return _core.kernel(n_labels, n_features, self.n_landmarks, float(self.ridge))
+
+
+@dataclass(frozen=True)
+class Neighbours(Description):
+    """The nearest of the last ``memory`` rows, nearer ones counting more."""
+
+    kind: ClassVar[str] = "neighbours"
+    n_neighbours: int = 40
+    memory: int = 4000
+
+    def __post_init__(self) -> None:
+        whole_number(self.n_neighbours, "n_neighbours", 1, 10_000)
+        whole_number(self.memory, "memory", 1, 2**24)
+
+    def least_bytes(self, n_labels: int, n_features: int) -> int:
+        return 64 * n_features
+
+    def build(self, n_labels: int, n_features: int) -> _core.Learner:
+        return _core.neighbours(n_labels, n_features, self.n_neighbours, self.memory)
+
+
+@dataclass(frozen=True)
+class Recency(Description):
+    """Decayed counts of the labels: an expert on the label stream itself, which sees no feature.
+
+    It pays on sorted or bursty streams; elsewhere Hedge finds out that it does not. With ``decay=1`` it is the
+    frequency of the labels.
+    """
+
+    kind: ClassVar[str] = "recency"
+    prior: ClassVar[float] = 0.12  # has to earn its weight
+    decay: float = 0.9
+
+    def __post_init__(self) -> None:
+        real_number(self.decay, "decay", 0.0, 1.0)
+
+    def build(self, n_labels: int, n_features: int) -> _core.Learner:
+        return _core.recency(n_labels, float(self.decay))
+
+
+def _draw_seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**63))

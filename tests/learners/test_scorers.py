@@ -1,0 +1,319 @@
+"""Linear, ridge, kernel, neighbours, recency and the committee: against twins, and in hard weather."""
+
+import copy
+
+import numpy as np
+import pytest
+from numpy_twins import LinearTwin, NeighboursTwin, RecencyTwin
+from scipy import sparse
+
+import boostline as bl
+from boostline.learners import Committee, Kernel, Linear, Neighbours, Recency, Ridge
+
+K = 4
+ALL = {
+    "linear": Linear(n_replays=4, memory=50, seed=3),
+    "linear-hashed": Linear(n_replays=2, memory=50, n_hashed=8, seed=3),
+    "ridge": Ridge(),
+    "kernel": Kernel(n_landmarks=64),
+    "neighbours": Neighbours(n_neighbours=7, memory=60),
+    "recency": Recency(0.9),
+    "committee": Committee(n_landmarks=64, memory=60, n_replays=3, n_neighbours=7, seed=3),
+    "committee-wide": Committee(n_landmarks=64, memory=60, few_features=2, seed=3),
+}
+each = pytest.mark.parametrize("name", ALL)
+
+
+def stream(n=200, d=7, seed=0, zeros=0.0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * rng.uniform(0.1, 30, size=d) + rng.normal(size=d) * 5
+    X[rng.random((n, d)) < zeros] = 0.0
+    Y = rng.random((n, K)) < 0.2
+    Y |= (X[:, :K] - X[:, :K].mean(axis=0)) / X[:, :K].std(axis=0) > 0.8
+    return X, Y
+
+
+def make(name, **options):
+    return bl.AdaOLMR(K, learners=[ALL[name]], combine="mixture", drift=None, seed=1, **options)
+
+
+def state_equal(a, b):
+    a, b = a.state()["arrays"], b.state()["arrays"]
+    assert a.keys() == b.keys()
+    for key in a:
+        np.testing.assert_array_equal(a[key], b[key], err_msg=key)
+
+
+@each
+def test_a_block_equals_single_calls_and_threads_change_nothing(name):
+    X, Y = stream()
+    one, block, threads = make(name), make(name), make(name, n_threads=2)
+    expected = np.array([one.learn(x, y) for x, y in zip(X, Y, strict=True)])
+    np.testing.assert_array_equal(block.learn(X, Y), expected)
+    np.testing.assert_array_equal(threads.learn(X, Y), expected)
+    state_equal(one, block)
+
+
+@each
+def test_dense_and_sparse_input_give_the_same_bits(name):
+    X, Y = stream(zeros=0.7)
+    dense, csr = make(name), make(name)
+    np.testing.assert_array_equal(dense.learn(X, Y), csr.learn(sparse.csr_array(X), Y))
+    state_equal(dense, csr)
+
+
+@each
+@pytest.mark.parametrize("cut", [10, 40, 64, 70, 150])
+def test_save_load_go_on_is_never_having_stopped(name, cut, tmp_path):
+    X, Y = stream()
+    model = make(name)
+    model.learn(X[:cut], Y[:cut])
+    model.save(tmp_path / "m.blm")
+    loaded = bl.load(tmp_path / "m.blm")
+    state_equal(model, loaded)
+    twin = copy.deepcopy(model)
+    expected = model.learn(X[cut:], Y[cut:])
+    np.testing.assert_array_equal(loaded.learn(X[cut:], Y[cut:]), expected)
+    np.testing.assert_array_equal(twin.learn(X[cut:], Y[cut:]), expected)
+    state_equal(model, loaded)
+
+
+@each
+def test_scoring_changes_nothing(name):
+    X, Y = stream(100)
+    model = make(name)
+    model.learn(X, Y)
+    before = copy.deepcopy(model)
+    np.testing.assert_array_equal(model.score(X[:20]), model.score(X[:20]))
+    state_equal(before, model)
+
+
+@each
+def test_missing_constant_late_and_wild_features_do_no_harm(name):
+    X, Y = stream(300)
+    rng = np.random.default_rng(1)
+    clean = make(name).learn(X, Y)
+    dirty = np.column_stack([X, np.full(300, 3.0), np.zeros(300), np.full(300, np.nan)])
+    dirty[:, -2][200:] = 7.0  # appears late
+    dirty[rng.random(dirty.shape) < 0.03] = np.nan
+    dirty[rng.integers(300, size=4), rng.integers(7, size=4)] = 1e12
+    scores = make(name).learn(dirty, Y)
+    assert np.isfinite(scores).all()
+    late = slice(150, None)
+    assert (
+        bl.metrics.rank_loss(Y[late], scores[late])
+        < bl.metrics.rank_loss(Y[late], clean[late]) + 0.1
+    )
+
+
+@each
+def test_labels_added_while_running_are_learned(name):
+    X, Y = stream(150)
+    model = make(name)
+    model.learn(X, Y)
+    model.add_labels(2)
+    wide = np.zeros((150, K + 2), dtype=bool)
+    wide[:, K + 1] = True
+    scores = model.learn(X, wide)
+    assert scores.shape == (150, K + 2) and np.isfinite(scores).all()
+    assert (scores[-20:].argmax(axis=1) == K + 1).mean() > 0.8
+
+
+@each
+def test_unknown_labels_and_weights(name):
+    X, Y = stream(120)
+    rng = np.random.default_rng(0)
+    unknown = (rng.random(Y.shape) < 0.3).astype(float)
+    labels = np.where(unknown > 0, np.nan, Y.astype(float))
+    scores = make(name).learn(X, labels, weight=rng.choice([0.0, 0.3, 1.0], size=120))
+    assert np.isfinite(scores).all()
+    idle = make(name)
+    idle.learn(X[:30], Y[:30])
+    before = {k: v for k, v in idle.state()["arrays"].items() if k.startswith("learners.")}
+    idle.learn(X[30:60], Y[30:60], weight=0.0)
+    for key, array in before.items():
+        np.testing.assert_array_equal(array, idle.state()["arrays"][key], err_msg=key)
+
+
+@each
+def test_it_learns(name):
+    if name == "recency":
+        pytest.skip("it sees no features")
+    X, Y = stream(600)
+    scores = make(name).learn(X, Y)
+    late = slice(300, None)
+    frequency = np.tile(Y.mean(axis=0), (300, 1))
+    assert bl.metrics.rank_loss(Y[late], scores[late]) < 0.85 * bl.metrics.rank_loss(
+        Y[late], frequency
+    )
+
+
+def proportional(raw):
+    votes = np.maximum(raw, 0) + 1e-6
+    return votes / votes.sum()
+
+
+def soft_clip(raw):
+    votes = (raw + np.sqrt(raw * raw + 0.003**2)) / 2 + 1e-9
+    return votes / votes.sum()
+
+
+def compare_votes(learner, twin, encode, X, Y, tolerance):
+    model = bl.AdaOLMR(K, learners=[learner], combine="mixture", drift=None)
+    for t, (x, y) in enumerate(zip(X, Y, strict=True)):
+        expected = encode(twin.score(x))
+        np.testing.assert_allclose(
+            model.votes(x)[0], expected, rtol=tolerance, atol=tolerance, err_msg=f"row {t}"
+        )
+        model.learn(x, y)
+        if y.any() and not y.all():
+            twin.learn(x, y.astype(float))
+
+
+@pytest.mark.parametrize("zeros", [0.0, 0.8])
+def test_linear_is_its_twin(zeros):
+    X, Y = stream(150, zeros=zeros)
+    twin = LinearTwin(K, 7, seed=3, n_replays=4, memory=50)
+    compare_votes(Linear(n_replays=4, memory=50, seed=3), twin, proportional, X, Y, 1e-9)
+
+
+@pytest.mark.parametrize("zeros", [0.0, 0.8])
+def test_neighbours_are_their_twin(zeros):
+    X, Y = stream(200, zeros=zeros)
+    twin = NeighboursTwin(K, 7, n_neighbours=7, memory=60)
+    compare_votes(Neighbours(n_neighbours=7, memory=60), twin, proportional, X, Y, 1e-9)
+
+
+def test_recency_is_its_twin():
+    X, Y = stream(100)
+    compare_votes(Recency(0.9), RecencyTwin(K, 0.9), proportional, X, Y, 1e-12)
+
+
+class BatchRidge:
+    """Ridge regression solved anew for every row, on the features as each was computed at its step."""
+
+    def __init__(self, d, ridge=3.0):
+        self.rows, self.inputs, self.targets, self.ridge, self.d = [], [], [], ridge, d
+
+    def _input(self, x):
+        if not self.rows:
+            return np.r_[np.zeros(self.d), 1.0]
+        rows = np.array(self.rows)
+        sd = rows.std(axis=0)
+        ok = sd > 1e-9 * np.abs(rows.mean(axis=0))
+        u = np.where(ok, (x - rows.mean(axis=0)) / np.where(ok, sd, 1), 0)
+        return np.r_[np.clip(u, -5, 5) / np.sqrt(self.d), 1.0]
+
+    def score(self, x):
+        z = self._input(x)
+        if not self.inputs:
+            return np.zeros(K)
+        Z, T = np.array(self.inputs), np.array(self.targets)
+        return z @ np.linalg.solve(Z.T @ Z + self.ridge * np.eye(self.d + 1), Z.T @ T)
+
+    def learn(self, x, y):
+        self.inputs.append(self._input(x))
+        self.targets.append(y)
+        self.rows.append(x)
+
+
+def test_ridge_is_batch_ridge_at_every_step():
+    X, Y = stream(120)
+    compare_votes(Ridge(), BatchRidge(7), soft_clip, X, Y, 1e-6)
+
+
+class BatchKernel:
+    """Kernel ridge regression solved anew for every row, with the scale of the last rebuild."""
+
+    def __init__(self, landmarks, ridge=0.3, jitter=1e-3):
+        self.X, self.Y, self.M, self.ridge, self.jitter = [], [], landmarks, ridge, jitter
+        self.scale = None
+
+    def _u(self, X):
+        mean, inverse, _ = self.scale
+        return np.clip((X - mean) * inverse, -5, 5) / np.sqrt(max((inverse > 0).sum(), 1))
+
+    def _kernel(self, A, B):
+        return np.exp(-np.linalg.norm(A[:, None] - B[None], axis=2) / self.scale[2]) + 1
+
+    def score(self, x):
+        if self.scale is None:
+            return np.mean(self.Y, axis=0) if self.Y else np.zeros(K)
+        U, T, u = self._u(np.array(self.X)), np.array(self.Y), self._u(x[None])
+        if len(U) < self.M:
+            Q = self._kernel(U, U) + self.ridge * np.eye(len(U))
+            return (self._kernel(u, U) @ np.linalg.solve(Q, T))[0]
+        # landmarks are the first M rows: least squares on their kernel, penalised by K
+        L = U[: self.M]
+        KMM = self._kernel(L, L) + self.jitter * np.eye(self.M)
+        KNM = np.vstack([KMM, self._kernel(U[self.M :], L)])
+        A = np.linalg.solve(KNM.T @ KNM + self.ridge * KMM, KNM.T @ T)
+        return (self._kernel(u, L) @ A)[0]
+
+    def learn(self, x, y):
+        self.X.append(x)
+        self.Y.append(y)
+        t = len(self.X)
+        if t <= self.M and (t == self.M or (t >= 32 and t & (t - 1) == 0)):
+            X = np.array(self.X)
+            mean, sd = X.mean(axis=0), X.std(axis=0)
+            ok = (sd > 1e-9 * np.abs(mean)) & (sd > 0)
+            self.scale = (mean, np.where(ok, 1 / np.where(ok, sd, 1), 0), 1.0)
+            U = self._u(X)
+            h = np.sqrt(2 * ((U - U.mean(axis=0)) ** 2).sum(axis=1).mean() + 1e-12)
+            self.scale = (*self.scale[:2], h)
+
+
+@pytest.mark.parametrize("zeros", [0.0, 0.9])
+def test_kernel_is_batch_kernel_ridge_at_every_step(zeros):
+    X, Y = stream(220, zeros=zeros)
+    compare_votes(Kernel(n_landmarks=100), BatchKernel(100), soft_clip, X, Y, 1e-6)
+
+
+def test_repeated_rows_do_not_break_the_kernel():
+    X, Y = stream(40)
+    X, Y = np.repeat(X, 10, axis=0), np.repeat(Y, 10, axis=0)
+    scores = bl.AdaOLMR(K, learners=[Kernel(n_landmarks=100)], combine="mixture").learn(X, Y)
+    assert np.isfinite(scores).all()
+
+
+def test_recursive_least_squares_does_not_drift():
+    """After 30,000 steps the weights still are those of a fresh solve."""
+    rng = np.random.default_rng(0)
+    n, d = 30_000, 5
+    X = rng.normal(size=(n, d))
+    Y = X[:, :K] + 0.5 * rng.normal(size=(n, K)) > 0.5
+    model = bl.AdaOLMR(K, learners=[Ridge()], combine="mixture", drift=None)
+    twin = BatchRidge(d)
+    kept = Y.any(axis=1) & ~Y.all(axis=1)
+    X, Y = X[kept], Y[kept]
+    model.learn(X, Y)
+    count = np.arange(len(X))[:, None]
+    mean = np.vstack([np.zeros(d), np.cumsum(X, axis=0)[:-1]]) / np.maximum(count, 1)
+    square = np.vstack([np.zeros(d), np.cumsum(X * X, axis=0)[:-1]]) / np.maximum(count, 1)
+    sd = np.sqrt(np.maximum(square - mean**2, 0))
+    u = np.where(sd > 1e-6, (X - mean) / np.where(sd > 1e-6, sd, 1), 0)
+    Z = np.column_stack([np.clip(u, -5, 5) / np.sqrt(d), np.ones(len(X))])
+    solved = np.linalg.solve(Z.T @ Z + twin.ridge * np.eye(d + 1), Z.T @ Y)
+    ours = model.state()["arrays"]["learners.0.weights"].reshape(d + 1, K)
+    np.testing.assert_allclose(ours, solved, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: Linear(n_replays=-1),
+        lambda: Linear(learning_rate=0.0),
+        lambda: Ridge(ridge=0.0),
+        lambda: Kernel(n_landmarks=5),
+        lambda: Neighbours(n_neighbours=0),
+        lambda: Recency(decay=1.5),
+        lambda: Committee(parts=("kernel", "kernel")),
+        lambda: Committee(parts=("output_neighbours",)),
+        lambda: Committee(parts=("stack",)),
+        lambda: Committee(parts=("forest",)),
+    ],
+)
+def test_bad_settings_are_refused(build):
+    with pytest.raises(ValueError):
+        build()
