@@ -6,8 +6,6 @@ environment=build/sanitize-venv
 [ -x $environment/bin/python ] || "${PYTHON:-python3}" -m venv $environment
 $environment/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 $environment/bin/python -m pip install --quiet --disable-pip-version-check ".[test]" \
-  --config-settings=cmake.define.BOOSTLINE_SANITIZE=ON --config-settings=cmake.build-type=RelWithDebInfo --force-reinstall --no-deps
-$environment/bin/python -m pip install --quiet --disable-pip-version-check ".[test]" \
   --config-settings=cmake.define.BOOSTLINE_SANITIZE=ON --config-settings=cmake.build-type=RelWithDebInfo
 # Python itself is not instrumented, so the sanitizer's library has to be loaded first; Python's own leaks are not ours.
 LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libstdc++.so)" \

@@ -9,5 +9,7 @@ step "types"
 .venv/bin/mypy
 step "documentation"
 .venv/bin/mkdocs build --strict --quiet --site-dir "$(mktemp -d)"
+step "examples in the code"
+.venv/bin/python -m pytest -q -n "${JOBS:-2}" --doctest-modules --pyargs boostline
 step "tests"
-exec .venv/bin/python -m pytest -n "${JOBS:-2}" --dist loadfile tests --doctest-modules --pyargs boostline "$@"
+exec .venv/bin/python -m pytest -n "${JOBS:-2}" --dist loadfile tests "$@"
