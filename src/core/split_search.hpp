@@ -144,15 +144,54 @@ template <class Real>
 BOOSTLINE_INLINE void gains(const double* BOOSTLINE_RESTRICT total, const double* BOOSTLINE_RESTRICT share_seen,
                             std::size_t n, const Real* BOOSTLINE_RESTRICT left_weight,
                             const Real* BOOSTLINE_RESTRICT left_over, double* BOOSTLINE_RESTRICT gain) {
+    double* BOOSTLINE_RESTRICT whole_term = gain + kThresholds * n;  // room for one more row
+    for (std::size_t f = 0; f < n; ++f) whole_term[f] = x_log2_x(total[f]);
     for (std::size_t j = 0; j < kThresholds; ++j)
         for (std::size_t f = 0; f < n; ++f) {
             const double whole = total[f], left = static_cast<double>(left_weight[j * n + f]);
             double right = whole - left;
             right = right > 0.0 ? right : 0.0;
-            const double side = x_log2_x(whole) - x_log2_x(left) - x_log2_x(right);
+            const double side = whole_term[f] - x_log2_x(left) - x_log2_x(right);
             const double bits = (side - static_cast<double>(left_over[j * n + f])) / whole * share_seen[f];
             gain[j * n + f] = bits > 0.0 ? bits : 0.0;
         }
+}
+
+// The largest gain of each covariate over splits both of whose sides have more than `share` of its weight; -1 if there
+// is none (so for a covariate that is constant or never seen: one side is empty).
+template <class Real>
+BOOSTLINE_INLINE void largest_gains(const double* BOOSTLINE_RESTRICT total, std::size_t n, double share,
+                                    const Real* BOOSTLINE_RESTRICT left_weight, const double* BOOSTLINE_RESTRICT gain,
+                                    double* BOOSTLINE_RESTRICT best) {
+    for (std::size_t f = 0; f < n; ++f) best[f] = -1.0;
+    for (std::size_t j = 0; j < kThresholds; ++j)
+        for (std::size_t f = 0; f < n; ++f) {
+            const double left = static_cast<double>(left_weight[j * n + f]), least = share * total[f];
+            const double right = total[f] - left;
+            const double lighter = left < right ? left : right;
+            const double candidate = lighter > least ? gain[j * n + f] : -1.0;
+            best[f] = candidate > best[f] ? candidate : best[f];
+        }
+}
+
+// Equally spaced between the smallest and the largest value of each covariate.
+BOOSTLINE_VECTORISED static void place_thresholds(const double* BOOSTLINE_RESTRICT low, const double* BOOSTLINE_RESTRICT high,
+                                                  std::size_t n, double* BOOSTLINE_RESTRICT thresholds) {
+    for (std::size_t j = 0; j < kThresholds; ++j)
+        for (std::size_t f = 0; f < n; ++f)
+            thresholds[j * n + f] = low[f] + (high[f] - low[f]) * static_cast<double>(j + 1) / (kThresholds + 1);
+}
+
+BOOSTLINE_VECTORISED static void add_ranges(const LabelStats& s, std::size_t n, double* BOOSTLINE_RESTRICT low,
+                                            double* BOOSTLINE_RESTRICT high, double* BOOSTLINE_RESTRICT total) {
+    const double* BOOSTLINE_RESTRICT min = s.min;
+    const double* BOOSTLINE_RESTRICT max = s.max;
+    const double* BOOSTLINE_RESTRICT weight = s.weight;
+    for (std::size_t f = 0; f < n; ++f) {
+        low[f] = min[f] < low[f] ? min[f] : low[f];
+        high[f] = max[f] > high[f] ? max[f] : high[f];
+        total[f] += weight[f];
+    }
 }
 
 // target_clones does not reach templates: one plain function for each precision.
@@ -168,6 +207,10 @@ BOOSTLINE_INLINE void gains(const double* BOOSTLINE_RESTRICT total, const double
     BOOSTLINE_VECTORISED static void compute_gains(const double* total, const double* share_seen, std::size_t n,        \
                                                    const Real* left_weight, const Real* left_over, double* gain) {     \
         gains<Real>(total, share_seen, n, left_weight, left_over, gain);                                                \
+    }                                                                                                                   \
+    BOOSTLINE_VECTORISED static void find_largest_gains(const double* total, std::size_t n, double share,               \
+                                                        const Real* left_weight, const double* gain, double* best) {    \
+        largest_gains<Real>(total, n, share, left_weight, gain, best);                                                  \
     }
 BOOSTLINE_SPLIT_KERNELS(double)
 BOOSTLINE_SPLIT_KERNELS(float)
@@ -246,19 +289,11 @@ class SplitSearch {
         low_.assign(n, std::numeric_limits<double>::infinity());
         high_.assign(n, -std::numeric_limits<double>::infinity());
         total_.assign(n, 0.0);
-        for (const LabelStats& s : labels)
-            for (std::size_t f = 0; f < n; ++f) {
-                low_[f] = s.min[f] < low_[f] ? s.min[f] : low_[f];
-                high_[f] = s.max[f] > high_[f] ? s.max[f] : high_[f];
-                total_[f] += s.weight[f];
-            }
+        for (const LabelStats& s : labels) add_ranges(s, n, low_.data(), high_.data(), total_.data());
         thresholds_.resize(cells);
-        for (int j = 0; j < kThresholds; ++j)
-            for (std::size_t f = 0; f < n; ++f)
-                thresholds_[static_cast<std::size_t>(j) * n + f] =
-                    low_[f] + (high_[f] - low_[f]) * (j + 1) / (kThresholds + 1);
+        place_thresholds(low_.data(), high_.data(), n, thresholds_.data());
         for (auto* column : {&inverse_sd_, &share_seen_, &best_of_, &surely_best_of_}) column->resize(n);
-        gain_.resize(cells);
+        gain_.resize(cells + n);
         z_.resize(2 * cells);
         left_weight_.assign(cells, Real(0));
         left_over_.assign(cells, Real(0));
@@ -275,14 +310,8 @@ class SplitSearch {
         return left > least && total_[f] - left > least;
     }
 
-    // The largest gain of each covariate over splits both of whose sides are heavy enough; -1 if there is none.
     void best_of_covariates(std::size_t n, double share, std::vector<double>& best) const {
-        for (std::size_t f = 0; f < n; ++f) {
-            best[f] = -1.0;
-            if (!(low_[f] < high_[f])) continue;
-            for (std::size_t j = 0; j < kThresholds; ++j)
-                if (heavy(f, j * n + f, share)) best[f] = std::max(best[f], gain_[j * n + f]);
-        }
+        find_largest_gains(total_.data(), n, share, left_weight_.data(), gain_.data(), best.data());
     }
 
     std::vector<double> low_, high_, total_, share_seen_, inverse_sd_, best_of_, surely_best_of_;  // per covariate
