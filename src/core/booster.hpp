@@ -155,13 +155,22 @@ class Booster {
     virtual void load(const ArchiveView& in) {
         const auto n = static_cast<std::size_t>(n_votes_);
         const auto clock = in.get<std::int64_t>("clock", 1);
-        if (clock[0] < 0) throw std::invalid_argument("the array 'clock' is negative");
         const auto without = in.get<std::int64_t>("rows_without_pairs", 1);
         const auto sizes = in.get<std::int64_t>("label_set_sizes", set_sizes_.size());
+        // Every example has a pair to rank or none, so the counts add up to the clock; none can run over later.
+        constexpr std::int64_t kMostRows = std::int64_t{1} << 53;
+        std::int64_t counted = 0;
+        const auto count = [&](std::int64_t n) {
+            if (n < 0 || n > kMostRows || (counted += n) > kMostRows)
+                throw std::invalid_argument("the array 'label_set_sizes' or 'rows_without_pairs' is out of range");
+        };
+        count(without[0]);
+        for (std::size_t i = 0; i < sizes.size; ++i) count(sizes[i]);
+        if (counted != clock[0]) throw std::invalid_argument("the array 'clock' does not fit to the counts of examples");
         const auto suffered = in.get<double>("suffered_loss", 1);
         check_finite(suffered, "suffered_loss");
         const auto restarts = in.get<std::int64_t>("restarts", 2);
-        if (restarts[1] < 0 || restarts[1] > clock[0]) throw std::invalid_argument("the array 'restarts' is out of range");
+        if (restarts[0] < 0 || restarts[0] > clock[0] || restarts[1] < 0 || restarts[1] > clock[0]) throw std::invalid_argument("the array 'restarts' is out of range");
         const auto alarm = in.get<double>("drift_alarm", DriftAlarm::kValues);
         check_finite(alarm, "drift_alarm");
         read(in, "learner_weights", n, learner_weights_);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import weakref
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -97,7 +98,9 @@ class OnlineBMR(Booster):
     def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
         native = _core.Model.online_bmr(self._n_labels, n_features, learners, self._seed)
         if not isinstance(self._loss, losses.PairLoss):
-            native.set_cost_function(self._estimated_costs)
+            # A weak reference: the compiled model must not keep alive what keeps it alive.
+            model = weakref.ref(self)
+            native.set_cost_function(lambda *example: _alive(model)._estimated_costs(*example))
         return native
 
     def _prepare(self, native: _core.Model, relevant: _inputs.LabelLists) -> None:
@@ -231,3 +234,9 @@ class OnlineBMR(Booster):
             "edge": "auto" if self._search is not None else self._edge,
             "loss": self._loss.config(),
         }
+
+
+def _alive(reference: weakref.ref[OnlineBMR]) -> OnlineBMR:
+    model = reference()
+    assert model is not None, "only the model itself calls its compiled part"
+    return model
