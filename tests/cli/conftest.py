@@ -3,9 +3,20 @@
 import json
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 from cli_files import command, rows, write_csv
+
+import boostline as bl
+
+
+@pytest.fixture(autouse=True)
+def same_boostline(monkeypatch):
+    """The command runs in folders of its own: a relative PYTHONPATH would not lead to the boostline under test."""
+    folder = str(Path(bl.__file__).parents[1])
+    others = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([folder, *others]))
 
 
 @pytest.fixture

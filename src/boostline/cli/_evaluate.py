@@ -57,6 +57,8 @@ def evaluate(
     seeds: Annotated[int, typer.Option(help="Runs, with the seeds 0, 1, ...", min=1)] = 3,
     learners: o.LearnersOption = None,
     expert: o.ExpertOption = None,
+    combine: o.CombineOption = None,
+    drift: o.DriftOption = None,
     edge: o.EdgeOption = None,
     loss: o.LossOption = None,
     metric: Annotated[
@@ -95,10 +97,11 @@ def evaluate(
     more: dict[str, Any] = {"test": test, "n_train": train_rows}
     given = {name: value for name, value in more.items() if value is not None}
     dataset = load_data(data, labels, format, drop, categories, delimiter, **given)
-    chosen = algorithm or [a for a in o.Algorithm if _fits(a, expert, edge, loss)]
-    makers: dict[str, Any] = {}
-    for one in chosen:
-        makers[one.value] = _maker(one, dataset, learners, expert, edge, loss, threads)
+    options = o.ModelOptions(learners, expert, combine, drift, edge, loss)
+    chosen = algorithm or [a for a in o.Algorithm if options.fits(a)]
+    makers: dict[str, Any] = {
+        one.value: _maker(one, dataset, options.of(one), threads) for one in chosen
+    }
     if baseline:
         makers["decayed_counts"] = lambda seed: ev.baselines.DecayedCounts(
             labels=list(dataset.labels)
@@ -132,37 +135,7 @@ def evaluate(
         raise typer.Exit(STOPPED)
 
 
-def _fits(
-    algorithm: o.Algorithm, expert: o.Expert | None, edge: str | None, loss: str | None
-) -> bool:
-    """An option of one algorithm alone means that one, unless both kinds are given."""
-    ada, bmr = expert is not None, edge is not None or loss is not None
-    if ada == bmr:
-        return True
-    return ada == (algorithm is o.Algorithm.ada_olmr)
-
-
-def _maker(
-    algorithm: o.Algorithm,
-    dataset: Any,
-    learners: str | None,
-    expert: o.Expert | None,
-    edge: str | None,
-    loss: str | None,
-    threads: int,
-) -> Any:
-    is_ada = algorithm is o.Algorithm.ada_olmr
-
-    def make(seed: int) -> Any:
-        return o.make_model(
-            algorithm,
-            list(dataset.labels),
-            learners=learners,
-            seed=seed,
-            expert=expert if is_ada else None,
-            edge=None if is_ada else edge,
-            loss=None if is_ada else loss,
-            threads=threads,
-        )
-
-    return make
+def _maker(algorithm: o.Algorithm, dataset: Any, options: o.ModelOptions, threads: int) -> Any:
+    return lambda seed: o.make_model(
+        algorithm, list(dataset.labels), options, seed=seed, threads=threads
+    )

@@ -166,7 +166,7 @@ def _print_tables(path: Path, model: Any, names: Any, labels: Any, top: int) -> 
     print_table(
         ["learner", "kind", "weight", "edge", "listened", "importance", "nodes", "depth"],
         [
-            [str(r.index), r.kind]
+            [str(r.index), r.name]
             + [show(v) for v in (r.weight, r.edge, r.listened, r.importance, r.nodes, r.depth)]
             for r in rows[:end]
         ],
@@ -200,7 +200,7 @@ def _print_why(model: Any, why: Any, paths: dict[int, Any], top: int) -> None:
     print_table(
         ["learner", "kind", "share of the score", "less the average label's"],
         [
-            [str(i), why.kinds[i], show(float(why.shares[i])), show(float(why.lifts[i]))]
+            [str(i), why.names[i], show(float(why.shares[i])), show(float(why.lifts[i]))]
             for i in why.top(top or len(why.lifts))
         ],
         title=f"Why {why.name}: score {why.score:.4f}, place {why.rank} of {model.n_labels}",

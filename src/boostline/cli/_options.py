@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,6 +24,22 @@ class Expert(StrEnum):
     weighted = "weighted"
     best = "best"
     last = "last"
+
+
+class Combine(StrEnum):
+    """How Ada.OLMR combines votes."""
+
+    auto = "auto"
+    paper = "paper"
+    mixture = "mixture"
+
+
+class Drift(StrEnum):
+    """What Ada.OLMR does when its loss has risen for good."""
+
+    auto = "auto"
+    restart = "restart"
+    none = "none"
 
 
 class Format(StrEnum):
@@ -85,6 +102,17 @@ ExpertOption = Annotated[
     Expert | None,
     typer.Option(help="Ada.OLMR: whose scores are given.", show_default="as the learners suggest"),
 ]
+CombineOption = Annotated[
+    Combine | None,
+    typer.Option(help="Ada.OLMR: how votes are combined.", show_default="as the learners suggest"),
+]
+DriftOption = Annotated[
+    Drift | None,
+    typer.Option(
+        help="Ada.OLMR: whether to start anew when the loss has risen for good.",
+        show_default="restart with the mixture",
+    ),
+]
 ThreadsOption = Annotated[int, typer.Option(help="Threads; they change no result.", min=1)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 BlockOption = Annotated[
@@ -125,32 +153,62 @@ def _edge(text: str | None) -> float | str | None:
         ) from None
 
 
+@dataclass(frozen=True)
+class ModelOptions:
+    """What was said about a model; None: nothing, so its own default holds."""
+
+    learners: str | None = None
+    expert: Expert | None = None
+    combine: Combine | None = None
+    drift: Drift | None = None
+    edge: str | None = None
+    loss: str | None = None
+
+    def of(self, algorithm: Algorithm) -> ModelOptions:
+        """Those that have a meaning for an algorithm."""
+        foreign = OF_BMR if algorithm is Algorithm.ada_olmr else OF_ADA
+        return replace(self, **dict.fromkeys(foreign))
+
+    def fits(self, algorithm: Algorithm) -> bool:
+        """An option of one algorithm alone means that one, unless options of both are given."""
+        ada, bmr = (any(getattr(self, n) is not None for n in names) for names in (OF_ADA, OF_BMR))
+        if ada == bmr:
+            return True
+        return ada == (algorithm is Algorithm.ada_olmr)
+
+
+#: Options that have a meaning for one algorithm alone.
+OF_ADA = ("expert", "combine", "drift")
+OF_BMR = ("edge", "loss")
+
+
 def make_model(
     algorithm: Algorithm,
     labels: list[str],
+    options: ModelOptions,
     *,
-    learners: str | None = None,
     seed: int | None = None,
-    edge: str | None = None,
-    loss: str | None = None,
-    expert: Expert | None = None,
     threads: int = 1,
 ) -> Any:
-    """Make a new booster; None stands for its own default."""
+    """Make a new booster."""
     import boostline as bl
 
-    given: dict[str, Any] = {"labels": labels, "n_threads": threads}
-    if learners is not None:
-        given["learners"] = parse_learners(learners)
-    if seed is not None:
-        given["seed"] = seed
     is_ada = algorithm is Algorithm.ada_olmr
-    own: dict[str, Any] = {"expert": expert} if is_ada else {"edge": _edge(edge), "loss": loss}
-    foreign = {"edge": edge, "loss": loss} if is_ada else {"expert": expert}
-    for name, value in foreign.items():
-        if value is not None:
+    for name in OF_BMR if is_ada else OF_ADA:
+        if getattr(options, name) is not None:
             raise typer.BadParameter(
                 f"has no meaning for {algorithm.value}", param_hint=f"--{name}"
             )
-    given |= {name: str(v) if name == "expert" else v for name, v in own.items() if v is not None}
-    return (bl.AdaOLMR if is_ada else bl.OnlineBMR)(**given)
+    given: dict[str, Any] = {
+        "seed": seed,
+        "expert": None if options.expert is None else options.expert.value,
+        "combine": None if options.combine is None else options.combine.value,
+        "edge": _edge(options.edge),
+        "loss": options.loss,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    if options.learners is not None:
+        given["learners"] = parse_learners(options.learners)
+    if options.drift is not None:
+        given["drift"] = None if options.drift is Drift.none else options.drift.value
+    return (bl.AdaOLMR if is_ada else bl.OnlineBMR)(labels=labels, n_threads=threads, **given)

@@ -46,6 +46,8 @@ def train(
     learners: o.LearnersOption = None,
     seed: o.SeedOption = None,
     expert: o.ExpertOption = None,
+    combine: o.CombineOption = None,
+    drift: o.DriftOption = None,
     edge: o.EdgeOption = None,
     loss: o.LossOption = None,
     resume: Annotated[
@@ -95,7 +97,8 @@ def train(
     if append and not exists:
         raise FileNotFoundError(f"{model} is not there, so there is nothing to append to")
     given = _source.Input(data, labels, format, drop, categories, delimiter)
-    chosen = _Chosen(algorithm, learners, seed, expert, edge, loss, threads)
+    options = o.ModelOptions(learners, expert, combine, drift, edge, loss)
+    chosen = _Chosen(algorithm, options, seed, threads)
     if exists and not overwrite:
         job = _Job.resumed(model, given, chosen, append, block)
     else:
@@ -115,39 +118,28 @@ class _Chosen:
     """The model's options as they were given; None: not given."""
 
     algorithm: o.Algorithm | None
-    learners: str | None
+    options: o.ModelOptions
     seed: int | None
-    expert: o.Expert | None
-    edge: str | None
-    loss: str | None
     threads: int
 
     def make(self, labels: list[str], algorithm: o.Algorithm | None = None) -> Any:
-        return o.make_model(
-            self.algorithm or algorithm or o.Algorithm.ada_olmr,
-            labels,
-            learners=self.learners,
-            seed=self.seed,
-            edge=self.edge,
-            loss=self.loss,
-            expert=self.expert,
-            threads=self.threads,
-        )
+        chosen = self.algorithm or algorithm or o.Algorithm.ada_olmr
+        return o.make_model(chosen, labels, self.options, seed=self.seed, threads=self.threads)
 
     def check(self, model: Any, path: Path) -> None:
         """Refuse options that are not those of the saved model."""
         wanted = self.make(model.labels or [], o.Algorithm(model.algorithm)).config()
         config = model.config()
-        pairs = [("algorithm", wanted["algorithm"], config["algorithm"])]
-        pairs += [("seed", wanted["seed"], config["seed"])]
-        pairs += [("learners", wanted["learners"], config["learners"])]
-        for name in ("expert", "edge", "loss"):
-            pairs.append((name, wanted["settings"].get(name), config["settings"].get(name)))
-        for name, new, old in pairs:
-            if getattr(self, name) is not None and new != old:
+        told = {"algorithm": self.algorithm, "seed": self.seed, **vars(self.options)}
+        for name, said in told.items():
+            if said is None:
+                continue
+            new, old = (c.get(name, c["settings"].get(name)) for c in (wanted, config))
+            # "auto" leaves it to the learners, which are those of the saved model.
+            if new != old and not (name in o.OF_ADA and said == "auto"):
                 raise ValueError(
-                    f"--{name} is {getattr(self, name)}, but {path} was trained with another: leave it out, "
-                    "or start anew with --overwrite"
+                    f"--{name} is {said}, but {path} was trained with another: leave it out, or start anew "
+                    "with --overwrite"
                 )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.inspect._learners import listened
-from boostline.inspect._trees import kinds_of_votes, trees_of
+from boostline.inspect._trees import kinds_of_votes, names_of_votes, trees_of
 
 FloatArray = NDArray[np.float64]
 
@@ -51,6 +51,8 @@ class Explanation:
         The same, less what the learner adds to the average label: what moves this label up or down among the others.
     kinds : list of str
         What each learner is.
+    names : list of str
+        The same with what tells learners of one kind apart, such as the member of a committee.
     """
 
     label: int
@@ -60,6 +62,7 @@ class Explanation:
     shares: FloatArray
     lifts: FloatArray
     kinds: list[str]
+    names: list[str]
 
     def top(self, n: int = 5) -> list[int]:
         """The learners that move the label most, up or down."""
@@ -75,6 +78,7 @@ class Explanation:
             "rank": self.rank,
             "shares": self.shares.tolist(),
             "lifts": self.lifts.tolist(),
+            "learners": self.names,
         }
 
 
@@ -126,6 +130,7 @@ def explain(model: Any, x: Any, label: Any) -> Explanation:
         shares=contributions[:, index],
         lifts=contributions[:, index] - contributions.mean(axis=1),
         kinds=kinds_of_votes(model),
+        names=names_of_votes(model),
     )
 
 

@@ -45,7 +45,7 @@ class FeatureRow:
 
 
 def feature_splits(model: Any, names: Sequence[str] | None = None) -> list[FeatureRow]:
-    """Features by importance; those on which no tree splits come last.
+    """Features by importance; those on which no tree splits come last. Nothing for a model without trees.
 
     Parameters
     ----------
@@ -73,6 +73,8 @@ def rows_of(model: Any, trees: dict[int, Tree], names: Sequence[str] | None) -> 
     d = model.n_features or 0
     if names is not None and len(names) != d:
         raise ValueError(f"names has {len(names)} names, but the model has {d} features")
+    if not trees:
+        return []
     shares = importances(model)
     splits, roots, users, available = (np.zeros(d, dtype=np.int64) for _ in range(4))
     importance = np.zeros(d)

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline.inspect._trees import Tree, kinds_of_votes, trees_of
+from boostline.inspect._trees import (
+    Tree,
+    details_of_votes,
+    kinds_of_votes,
+    trees_of,
+    vote_name,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -23,6 +29,8 @@ class LearnerRow:
         Its place, from 0; `Booster.votes` has its votes in this row.
     kind : str
         What it is, ``hoeffding_tree`` for example.
+    detail : str
+        The member of a ``committee``, which has a vote for each; the decay of a ``recency``; else nothing.
     weight : float
         alpha^i, the factor of its votes.
     edge : float
@@ -39,6 +47,7 @@ class LearnerRow:
 
     index: int
     kind: str
+    detail: str
     weight: float
     edge: float
     listened: float
@@ -47,6 +56,11 @@ class LearnerRow:
     nodes: int | None = None
     leaves: int | None = None
     depth: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Kind and detail, for people."""
+        return vote_name(self.kind, self.detail)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form."""
@@ -74,12 +88,14 @@ def rows_of(model: Any, trees: dict[int, Tree]) -> list[LearnerRow]:
     shares = importances(model)
     examples = max(1, int(model.label_set_sizes.sum()))
     rows = []
-    for i, kind in enumerate(kinds_of_votes(model)):
+    names = zip(kinds_of_votes(model), details_of_votes(model), strict=True)
+    for i, (kind, detail) in enumerate(names):
         tree = trees.get(i)
         rows.append(
             LearnerRow(
                 index=i,
                 kind=kind,
+                detail=detail,
                 weight=float(weights[i]),
                 edge=float(edges[i]),
                 listened=float(heard[i]),

@@ -36,7 +36,7 @@ def learning_curve(history: History) -> bytes:
     return _png(figure)
 
 
-def weights_over_time(history: History) -> bytes:
+def weights_over_time(history: History, names: list[str]) -> bytes:
     """The learners' weights along the stream; the largest at the end are named."""
     figure, axes = _figure(4.5)
     last = np.argsort(-np.abs(history.weights[-1]), kind="stable")[:6]
@@ -44,11 +44,11 @@ def weights_over_time(history: History) -> bytes:
         if i not in last:
             axes.plot(history.clock, history.weights[:, i], color="#bbbbbb", linewidth=0.6)
     for colour, i in zip(OKABE_ITO, last, strict=False):
-        axes.plot(history.clock, history.weights[:, i], color=colour, label=f"learner {i}")
+        axes.plot(history.clock, history.weights[:, i], color=colour, label=f"{i} {names[i]}")
     axes.set(
         title="Learners' weights (grey: all others)",
         xlabel="examples learned",
-        ylabel="weight alpha",
+        ylabel="weight",
     )
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return _png(figure)
@@ -63,12 +63,18 @@ def learners_picture(rows: list[LearnerRow]) -> bytes:
     above.set(title="Edge over random guessing", ylabel="edge")
     below.bar(places, [row.weight for row in rows], color=[_tint(row.listened) for row in rows])
     below.axhline(0, color="black", linewidth=0.8)
-    for axes in (above, below):
-        axes.locator_params(axis="x", integer=True)
+    if len(rows) <= _MOST_BARS:
+        below.set_xticks(
+            places, [f"{row.index} {row.name}" for row in rows], rotation=45, ha="right"
+        )
+        above.set_xticks(places)
+    else:
+        for axes in (above, below):
+            axes.locator_params(axis="x", integer=True)
     below.set(
         title="Weight (the darker, the more often the learner is listened to)",
         xlabel="learner",
-        ylabel="weight alpha",
+        ylabel="weight",
     )
     return _png(figure)
 
@@ -100,7 +106,7 @@ def explanation_picture(why: Explanation) -> bytes:
     lifts = [float(why.lifts[i]) for i in shown]
     figure, axes = _figure(1.5 + 0.25 * len(shown))
     colours = [BLUE if lift >= 0 else RED for lift in lifts]
-    axes.barh([f"{i} {why.kinds[i]}" for i in shown], lifts, color=colours)
+    axes.barh([f"{i} {why.names[i]}" for i in shown], lifts, color=colours)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set(
         title=f"Why {_short(why.name)} is on place {why.rank}",

@@ -63,6 +63,7 @@ def html_report(
     """
     trees = trees_of(model)
     learner_rows = _learners.rows_of(model, trees)
+    names = [row.name for row in learner_rows]
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -73,7 +74,9 @@ def html_report(
     ]
     if history is not None and len(history) > 1:
         parts += ["<h2>Learning</h2>", _image(_pictures.learning_curve(history), "learning curve")]
-        parts += [_image(_pictures.weights_over_time(history), "learners' weights over time")]
+        parts += [
+            _image(_pictures.weights_over_time(history, names), "learners' weights over time")
+        ]
     if why is not None:
         parts += [f"<h2>Why {html.escape(str(why.name))}</h2>"]
         parts += [f"<p>Score {why.score:.4f}, place {why.rank} of {model.n_labels}.</p>"]
@@ -120,7 +123,7 @@ def _learner_table(rows: list[_learners.LearnerRow]) -> str:
         [
             [
                 show(row.index),
-                row.kind,
+                row.name,
                 *map(show, (row.weight, row.edge, row.listened, row.importance, row.expert_loss)),
                 show(row.nodes),
                 show(row.depth),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from boostline.inspect._learners import rows_of
-from boostline.inspect._trees import trees_of
+from boostline.inspect._trees import kinds_of_learners, trees_of
 
 
 def summary(model: Any) -> dict[str, Any]:
@@ -23,8 +23,8 @@ def summary(model: Any) -> dict[str, Any]:
     config = model.config()
     edges = [row.edge for row in rows]
     kinds: dict[str, int] = {}
-    for row in rows:
-        kinds[row.kind] = kinds.get(row.kind, 0) + 1
+    for kind in kinds_of_learners(model):
+        kinds[kind] = kinds.get(kind, 0) + 1
     result: dict[str, Any] = {
         "algorithm": type(model).__name__,
         "settings": config["settings"],
@@ -34,6 +34,7 @@ def summary(model: Any) -> dict[str, Any]:
         "learners": model.n_learners,
         "kinds": kinds,
         "clock": model.clock,
+        "restarts": model.n_restarts,
         "rows_without_pairs": model.rows_without_pairs,
         "mean_rank_loss": model.suffered_loss / ranked if ranked else None,
         "followed": getattr(model, "followed", model.n_learners),

@@ -61,19 +61,54 @@ def n_votes_of(config: dict[str, Any]) -> int:
 
 def kinds_of_votes(model: Any) -> list[str]:
     """Kind of the learner behind each vote; a Python learner's class."""
-    kinds = []
+    counts = map(n_votes_of, resolved_configs(model))
+    pairs = zip(kinds_of_learners(model), counts, strict=True)
+    return [kind for kind, count in pairs for _ in range(count)]
+
+
+def kinds_of_learners(model: Any) -> list[str]:
+    """Kind of each learner, which may have several votes."""
+    return [
+        str(c["class"]).rpartition(".")[2] if c["kind"] == "python" else str(c["kind"])
+        for c in resolved_configs(model)
+    ]
+
+
+def details_of_votes(model: Any) -> list[str]:
+    """What tells votes of one kind apart: the member of a committee, the decay of a count; else nothing."""
+    details: list[str] = []
     for config in resolved_configs(model):
-        kind = config["kind"]
-        name = str(config["class"]).rpartition(".")[2] if kind == "python" else str(kind)
-        kinds += [name] * n_votes_of(config)
-    return kinds
+        if config["kind"] == "committee":
+            details += config["parts"]
+        elif config["kind"] == "recency":
+            details.append(f"decay {config['decay']:g}")
+        else:
+            details += [""] * n_votes_of(config)
+    return details
+
+
+def names_of_votes(model: Any) -> list[str]:
+    """Kind and detail of each vote, for people."""
+    pairs = zip(kinds_of_votes(model), details_of_votes(model), strict=True)
+    return [vote_name(kind, detail) for kind, detail in pairs]
+
+
+def vote_name(kind: str, detail: str) -> str:
+    """Join them.
+
+    Examples
+    --------
+    >>> vote_name("committee", "kernel"), vote_name("hoeffding_tree", "")
+    ('committee: kernel', 'hoeffding_tree')
+    """
+    return f"{kind}: {detail}" if detail else kind
 
 
 def trees_of(model: Any) -> dict[int, Tree]:
     """Trees by the index of their vote; none before the first example."""
     config = model.config()
-    if config["resolved"] is None:
-        return {}
+    if all(one["kind"] != TREE_KIND for one in config["resolved"] or []):
+        return {}  # without a copy of all arrays
     arrays = model.state()["arrays"]
     trees = {}
     vote = 0

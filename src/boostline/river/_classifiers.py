@@ -176,9 +176,13 @@ class AdaOLMRClassifier(_Classifier):
     Parameters
     ----------
     learners
-        Weak learners; see `boostline.learners`.
+        Learners; see `boostline.learners`. By default boostline's mix of strong ones.
+    combine, drift
+        As in `boostline.AdaOLMR`: by default the mixture, which restarts on drift, for ``learners="auto"``, and the
+        paper's combination without restarts for all others.
     expert
-        Whose scores are given, as in `boostline.AdaOLMR`; ``"draw"`` is the paper's.
+        Whose scores are given, as in `boostline.AdaOLMR`; ``"auto"`` is the weighted mean here, whatever the learners,
+        and ``"draw"`` is the paper's.
     labels
         Labels known from the start. Others are added when they are first seen.
     zero_point
@@ -210,7 +214,9 @@ class AdaOLMRClassifier(_Classifier):
         self,
         learners: Any = "auto",
         *,
-        expert: str = "weighted",
+        combine: str = "auto",
+        expert: str = "auto",
+        drift: str | None = "auto",
         labels: Sequence[Any] | None = None,
         zero_point: str = "label",
         absent: str = "irrelevant",
@@ -220,7 +226,9 @@ class AdaOLMRClassifier(_Classifier):
         seed: int | None = 0,
     ) -> None:
         self.learners = learners
+        self.combine = combine
         self.expert = expert
+        self.drift = drift
         self.labels = labels
         self.zero_point = zero_point
         self.absent = absent
@@ -234,7 +242,9 @@ class AdaOLMRClassifier(_Classifier):
         return AdaOLMR(
             labels=labels,
             learners=learners,
-            expert=self.expert,
+            combine=self.combine,
+            expert="weighted" if self.expert == "auto" else self.expert,
+            drift=self.drift,
             seed=self.seed,
             n_threads=self.n_threads,
         )
@@ -264,7 +274,7 @@ class OnlineBMRClassifier(_Classifier):
         self,
         learners: Any = "auto",
         *,
-        edge: float = 0.01,
+        edge: float | str = 0.01,
         loss: Any = "hinge",
         labels: Sequence[Any] | None = None,
         zero_point: str = "label",

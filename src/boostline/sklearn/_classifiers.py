@@ -218,12 +218,15 @@ class AdaOLMRClassifier(_Classifier):
     Parameters
     ----------
     learners
-        Weak learners; see `boostline.learners`.
+        Learners; see `boostline.learners`. By default boostline's mix of strong ones.
+    combine, drift
+        As in `boostline.AdaOLMR`: by default the mixture, which restarts on drift, for ``learners="auto"``, and the
+        paper's combination without restarts for all others.
     expert
-        Whose scores are given, as in `boostline.AdaOLMR`. There the default is the paper's ``"draw"``; here it is
-        the weighted mean, because one fitted model scores many rows and a single draw would decide for all of them.
+        Whose scores are given, as in `boostline.AdaOLMR`. ``"auto"`` is the weighted mean here, whatever the learners:
+        one fitted model scores many rows, and the paper's single draw would decide for all of them.
     weight_limit
-        Bound of the learners' weights.
+        Bound of the learners' weights in the paper's combination.
     zero_point
         ``"label"``: a threshold for each label, best for label sets. ``"common"``: one for all, so that
         `decision_function` orders labels exactly as the booster ranks them.
@@ -259,7 +262,9 @@ class AdaOLMRClassifier(_Classifier):
         self,
         learners: Any = "auto",
         *,
-        expert: str = "weighted",
+        combine: str = "auto",
+        expert: str = "auto",
+        drift: str | None = "auto",
         weight_limit: float = 2.0,
         zero_point: str = "label",
         n_passes: int = 1,
@@ -268,7 +273,9 @@ class AdaOLMRClassifier(_Classifier):
         n_jobs: int | None = None,
     ) -> None:
         self.learners = learners
+        self.combine = combine
         self.expert = expert
+        self.drift = drift
         self.weight_limit = weight_limit
         self.zero_point = zero_point
         self.n_passes = n_passes
@@ -280,7 +287,9 @@ class AdaOLMRClassifier(_Classifier):
         return AdaOLMR(
             labels=labels,
             learners=learners,
-            expert=self.expert,
+            combine=self.combine,
+            expert="weighted" if self.expert == "auto" else self.expert,
+            drift=self.drift,
             weight_limit=self.weight_limit,
             seed=seed,
             n_threads=n_threads,
@@ -311,7 +320,7 @@ class OnlineBMRClassifier(_Classifier):
         self,
         learners: Any = "auto",
         *,
-        edge: float = 0.01,
+        edge: float | str = 0.01,
         loss: Any = "hinge",
         zero_point: str = "label",
         n_passes: int = 1,
