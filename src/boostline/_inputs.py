@@ -269,6 +269,29 @@ def _nonzero(mask: NDArray[np.bool_]) -> LabelLists:
     return LabelLists(start, column.astype(np.int32))
 
 
+def merged(a: LabelLists, b: LabelLists) -> LabelLists:
+    """The union of two label sets of each row."""
+    if not len(a.values):
+        return b
+    return LabelLists.of(
+        [
+            np.union1d(a.values[a.start[i] : a.start[i + 1]], b.values[b.start[i] : b.start[i + 1]])
+            for i in range(len(a.start) - 1)
+        ]
+    )
+
+
+def refuse_overlap(relevant: LabelLists, unknown: LabelLists) -> None:
+    """Refuse labels that are called both relevant and unknown."""
+    for i in range(len(relevant.start) - 1):
+        both = np.intersect1d(
+            relevant.values[relevant.start[i] : relevant.start[i + 1]],
+            unknown.values[unknown.start[i] : unknown.start[i + 1]],
+        )
+        if len(both):
+            raise ValueError(f"label {both[0]} is both in relevant and in unknown (row {i})")
+
+
 def weights(weight: Any, n: int) -> FloatArray:
     """Check importance weights: numbers in [0, 1], one for all rows or one for each."""
     try:

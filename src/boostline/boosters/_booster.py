@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline import _core, _inputs
+from boostline.boosters._record import Record
+from boostline.boosters._undo import Undo
 from boostline.learners import Description, HoeffdingTree, describe, from_config
 from boostline.learners.python import FromPython
 
@@ -22,7 +24,7 @@ _SETTINGS_STREAM = 1
 _BOOSTERS: dict[str, type[Booster]] = {}
 
 
-class Booster:
+class Booster(Record):
     """Base of `AdaOLMR` and `OnlineBMR`; not to be made itself."""
 
     algorithm: ClassVar[str]
@@ -129,15 +131,15 @@ class Booster:
         rows = _inputs.rows(x, self._n_features)
         sets, marked = self._reader.read(relevant, rows.n, rows.is_single)
         if unknown is not None:
-            marked = _merged(
+            marked = _inputs.merged(
                 marked, self._reader.read(unknown, rows.n, rows.is_single, "unknown")[0]
             )
-            _refuse_overlap(sets, marked, self._n_labels)
+            _inputs.refuse_overlap(sets, marked)
         weights = _inputs.weights(weight, rows.n)
         fresh = self._native is None
         native = self._native or self._built(rows.n_features)
         self._prepare(native, sets)
-        undo = _Undo(native, rows.n)
+        undo = Undo(native, rows.n)
         try:
             scores = self._learn_rows(native, rows, sets, marked, weights)
         except BaseException as error:
@@ -232,11 +234,6 @@ class Booster:
         return self._n_features
 
     @property
-    def n_learners(self) -> int:
-        """Number of votes that are combined, N."""
-        return len(self.learner_weights)
-
-    @property
     def n_threads(self) -> int:
         """Number of threads that share the learners' work; changes no result."""
         return self._n_threads
@@ -251,74 +248,6 @@ class Booster:
     def seed(self) -> int:
         """The seed of every random choice."""
         return self._seed
-
-    @property
-    def clock(self) -> int:
-        """Examples learned so far."""
-        return int(self._own("clock")[0])
-
-    @property
-    def learner_weights(self) -> FloatArray:
-        """Weights alpha^i of the learners."""
-        return self._own("learner_weights")
-
-    @property
-    def effective_weights(self) -> FloatArray:
-        """What each learner's vote counts in the scores at the present clock: ``effective_weights @ votes(x)``."""
-        if self._native is None:
-            return np.zeros(self.n_learners)
-        return self._native.effective_weights()
-
-    @property
-    def n_restarts(self) -> int:
-        """How often learning has started anew because the stream had changed."""
-        return int(self._own("restarts")[0])
-
-    @property
-    def expert_weights(self) -> FloatArray:
-        """Probability that each expert (the first i learners) is followed."""
-        raise NotImplementedError
-
-    @property
-    def expert_losses(self) -> FloatArray:
-        """Cumulative rank loss M_i of each expert."""
-        return self._own("expert_loss")
-
-    @property
-    def weight_sums(self) -> FloatArray:
-        """Denominators of the edges; ||w^i||_1 for Ada.OLMR."""
-        return self._own("edge_denominator")
-
-    @property
-    def max_weights(self) -> FloatArray:
-        """w^{i*}: the largest range of a raw cost vector given to each learner."""
-        return self._own("largest_weight")
-
-    @property
-    def label_set_sizes(self) -> NDArray[np.int64]:
-        """How often an example had 0, 1, ..., k relevant labels, among those with a pair to rank."""
-        return self._own("label_set_sizes").astype(np.int64)
-
-    @property
-    def rows_without_pairs(self) -> int:
-        """Examples without a pair to rank (no label or all labels relevant)."""
-        return int(self._own("rows_without_pairs")[0])
-
-    @property
-    def suffered_loss(self) -> float:
-        """Cumulative rank loss of the scores given before learning."""
-        return float(self._own("suffered_loss")[0])
-
-    def edges(self) -> FloatArray:
-        """Empirical edges gamma_i of the learners over all that was learned; 0 before the first example.
-
-        The edge over random guessing for which the learner's cost is that of the baseline u_gamma. For Ada.OLMR it is
-        the paper's gamma_i.
-        """
-        numerator, denominator = self._own("edge_numerator"), self._own("edge_denominator")
-        edges = np.zeros_like(numerator)
-        np.divide(numerator, denominator, out=edges, where=denominator != 0)
-        return edges
 
     def memory_usage(self) -> int:
         """Bytes that the model holds: its own arrays and its learners'."""
@@ -470,23 +399,6 @@ class Booster:
         return native.state()[name]
 
 
-class _Undo:
-    """Takes back what a failed call has done, where learners written in Python can make a call fail."""
-
-    def __init__(self, native: _core.Model, n_rows: int) -> None:
-        self._native = native
-        self._adapters = native.python_adapters()
-        self._snapshots = [adapter.snapshot() for adapter in self._adapters]
-        # In a single row Python learners come first: nothing compiled has changed when one of them fails.
-        self._core = native.clone(share_serial=True) if self._adapters and n_rows > 1 else None
-
-    def run(self) -> None:
-        for adapter, snapshot in zip(self._adapters, self._snapshots, strict=True):
-            adapter.restore(snapshot)
-        if self._core is not None:
-            self._native.restore(self._core)
-
-
 def _checked_names(labels: Sequence[Any]) -> list[Any]:
     if isinstance(labels, str | bytes):
         raise TypeError(f"labels is the string {labels!r}, but a list of names is needed")
@@ -503,27 +415,6 @@ def _named(order: NDArray[np.intp], labels: list[Any]) -> list[Any]:
     if order.ndim == 1:
         return [labels[i] for i in order]
     return [[labels[i] for i in row] for row in order]
-
-
-def _merged(a: _inputs.LabelLists, b: _inputs.LabelLists) -> _inputs.LabelLists:
-    if not len(a.values):
-        return b
-    return _inputs.LabelLists.of(
-        [
-            np.union1d(a.values[a.start[i] : a.start[i + 1]], b.values[b.start[i] : b.start[i + 1]])
-            for i in range(len(a.start) - 1)
-        ]
-    )
-
-
-def _refuse_overlap(relevant: _inputs.LabelLists, unknown: _inputs.LabelLists, k: int) -> None:
-    for i in range(len(relevant.start) - 1):
-        both = np.intersect1d(
-            relevant.values[relevant.start[i] : relevant.start[i + 1]],
-            unknown.values[unknown.start[i] : unknown.start[i + 1]],
-        )
-        if len(both):
-            raise ValueError(f"label {both[0]} is both in relevant and in unknown (row {i})")
 
 
 def _described(configs: Sequence[Any], python_learners: Sequence[Any]) -> list[Description]:
