@@ -8,6 +8,7 @@ from boostline import saving
 
 TREES = bl.learners.paper_trees(8)
 TREE = bl.learners.HoeffdingTree
+L = bl.learners
 
 
 class Counts:
@@ -41,7 +42,45 @@ class Counts:
             setattr(self, name, value)
 
 
+# Every learner that scores labels. The kernel is saved after 60 and 150 rows: before its first fit at 32 rows there is
+# a test of its own; with 32 and 100 landmarks it has frozen them by 150 rows, with 200 it does so after it was loaded.
+SCORERS = {
+    "linear": L.Linear(),
+    "linear-no-replay": L.Linear(n_replays=0, learning_rate=0.1),
+    "linear-short-memory": L.Linear(n_replays=3, memory=40, seed=2**63 + 5),
+    "linear-hashed": L.Linear(n_hashed=4),
+    "ridge": L.Ridge(),
+    "ridge-small": L.Ridge(ridge=1e-3),
+    "kernel-32": L.Kernel(n_landmarks=32),
+    "kernel-100": L.Kernel(n_landmarks=100),
+    "kernel-200": L.Kernel(n_landmarks=200, ridge=0.05),
+    "kernel-1000": L.Kernel(),
+    "neighbours": L.Neighbours(),
+    "neighbours-short-memory": L.Neighbours(n_neighbours=5, memory=50),
+    "recency": L.Recency(0.9),
+    "recency-1": L.Recency(1.0),
+    "recency-0": L.Recency(0.0),
+    "committee-100": L.Committee(n_landmarks=100, memory=60, n_neighbours=7),
+    "committee-200": L.Committee(n_landmarks=200, n_replays=4),
+    "committee-some": L.Committee(parts=("kernel", "output_neighbours"), n_landmarks=64),
+    "committee-stack": L.Committee(parts=("ridge", "stack")),
+    "committee-few-features": L.Committee(few_features=3, n_landmarks=64),
+}
 CASES = {
+    **{
+        f"{name}-{how}": (bl.AdaOLMR, dict(learners=[one], combine=how))
+        for name, one in SCORERS.items()
+        for how in ("paper", "mixture")
+    },
+    "bmr-scorers": (bl.OnlineBMR, dict(learners=list(SCORERS.values())[::4], edge="auto")),
+    "of-all-kinds": (
+        bl.AdaOLMR,
+        dict(
+            learners=[L.Kernel(100), TREE(), Counts(), L.Committee(n_landmarks=64), L.Recency()],
+            combine="mixture",
+            drift="restart",
+        ),
+    ),
     **{
         f"ada-{e}": (bl.AdaOLMR, dict(learners=TREES, expert=e))
         for e in ("draw", "weighted", "best", "last")
@@ -111,6 +150,56 @@ def test_going_on_after_loading_is_never_having_stopped(case, stream, tmp_path):
     loaded.save(tmp_path / "loaded.blm")
     whole.save(tmp_path / "whole.blm")
     assert (tmp_path / "loaded.blm").read_bytes() == (tmp_path / "whole.blm").read_bytes()
+
+
+@pytest.mark.parametrize("rows", [1, 5, 31, 32, 33, 63, 64, 65, 99, 100, 101, 117])
+def test_a_kernel_goes_on_from_every_stage(rows, stream, tmp_path):
+    """Before its first fit, between fits with borders pending, at the switch to frozen landmarks and after it."""
+    X, Y = stream
+    learners = [L.Kernel(n_landmarks=100), L.Committee(n_landmarks=100)]
+    whole = bl.AdaOLMR(5, learners=learners)
+    whole.learn(X[:rows], Y[:rows])
+    whole.save(tmp_path / "m.blm")
+    loaded = bl.load(tmp_path / "m.blm")
+    np.testing.assert_array_equal(loaded.learn(X[rows:], Y[rows:]), whole.learn(X[rows:], Y[rows:]))
+    np.testing.assert_array_equal(loaded.score(X), whole.score(X))
+
+
+@pytest.mark.parametrize("name", ["linear", "kernel-100", "kernel-200", "committee-100"])
+def test_learners_of_sparse_rows_go_on(name, tmp_path):
+    """Many features, few of them in a row: rows are kept another way, and a committee leaves out two members."""
+    sparse = pytest.importorskip("scipy.sparse")
+    rng = np.random.default_rng(3)
+    dense = rng.normal(size=(300, 700)) * (rng.random((300, 700)) < 0.02)
+    dense[11:40:5, 3] = np.nan
+    X = sparse.csr_matrix(dense)
+    Y = np.nan_to_num(dense) @ rng.normal(size=(700, 5)) > 1.0
+    whole = bl.AdaOLMR(5, learners=[SCORERS[name]], combine="mixture")
+    whole.learn(X[:150], Y[:150])
+    whole.save(tmp_path / "m.blm")
+    loaded = bl.load(tmp_path / "m.blm")
+    np.testing.assert_array_equal(loaded.learn(X[150:], Y[150:]), whole.learn(X[150:], Y[150:]))
+    np.testing.assert_array_equal(loaded.score(dense), whole.score(X))
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_weights_unknown_and_new_labels_are_kept(name, stream, tmp_path):
+    X, Y = stream
+    rng = np.random.default_rng(8)
+    weights = rng.random(300)
+    unknown = rng.random((300, 6)) < 0.2
+    Y6 = np.hstack([Y, Y[:, :1] ^ Y[:, 1:2]])
+    model = bl.AdaOLMR(5, learners=[SCORERS[name], TREE()])
+    first, second, rest = slice(0, 110), slice(110, 160), slice(160, 300)
+    model.learn(
+        X[first], Y[first] & ~unknown[first, :5], weight=weights[first], unknown=unknown[first, :5]
+    )
+    model.add_labels(1)
+    model.learn(X[second], Y6[second] & ~unknown[second], unknown=unknown[second])
+    model.save(tmp_path / "m.blm")
+    loaded = bl.load(tmp_path / "m.blm")
+    expected = model.learn(X[rest], Y6[rest], weight=weights[rest])
+    np.testing.assert_array_equal(loaded.learn(X[rest], Y6[rest], weight=weights[rest]), expected)
 
 
 @pytest.mark.parametrize("case", CASES)
