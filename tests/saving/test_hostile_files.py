@@ -1,19 +1,16 @@
 """Files that are cut, flipped, random or malicious get a LoadError: no crash, no hang, no large allocation."""
 
-import hashlib
 import json
 import resource
 from pathlib import Path
 
 import numpy as np
 import pytest
+from forging import changed, forged, header_length, parts
 
 import boostline as bl
 from boostline import saving
-from boostline._safetensors import DTYPES, canonical_json
 from boostline.saving import LoadError
-
-NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +48,6 @@ def refuse(path, content, match=None):
         saving.load_with_extra(path)
     assert str(path) in str(caught.value)
     return str(caught.value)
-
-
-def header_length(content):
-    return int.from_bytes(content[:8], "little")
 
 
 def test_the_untouched_file_loads(model, content, tmp_path):
@@ -119,45 +112,9 @@ def test_random_bytes_are_no_model(tmp_path):
 # Malicious files: well-formed, with a correct checksum, but with content that no model has.
 
 
-def parts(content):
-    length = header_length(content)
-    header = json.loads(content[8 : 8 + length])
-    metadata = json.loads(header.pop("__metadata__")["boostline"])
-    data = content[8 + length :]
-    arrays = {
-        name: np.frombuffer(data[slice(*e["data_offsets"])], DTYPES[e["dtype"]]).reshape(e["shape"])
-        for name, e in header.items()
-    }
-    return metadata, arrays
-
-
-def forged(metadata, arrays):
-    """A file with a correct checksum, written out independently of the library's own writer."""
-    metadata = {key: value for key, value in metadata.items() if key != "sha256"}
-    text = canonical_json(metadata)
-    digest = hashlib.sha256(f"{len(text)}|{text}".encode())
-    header, body = {}, b""
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        kind = NAMES[array.dtype]
-        digest.update(f"{len(name)}|{name}|{kind}|{list(array.shape)}|".encode() + array.tobytes())
-        place = [len(body), len(body) + array.nbytes]
-        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": place}
-        body += array.tobytes()
-    text = canonical_json({**metadata, "sha256": digest.hexdigest()})
-    encoded = json.dumps({"__metadata__": {"boostline": text}, **header}).encode()
-    return len(encoded).to_bytes(8, "little") + encoded + body
-
-
 def test_a_forged_file_without_malice_loads(content, tmp_path):
     (tmp_path / "m.blm").write_bytes(forged(*parts(content)))
     assert bl.load(tmp_path / "m.blm").clock == 150
-
-
-def changed(array, place, value):
-    array = array.copy()
-    array.reshape(-1)[place] = value
-    return array
 
 
 def first_split(arrays):

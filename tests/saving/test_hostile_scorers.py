@@ -1,0 +1,208 @@
+"""Forged states of the learners that score labels: refused, or harmless. The checksum is right in all of them."""
+
+import signal
+
+import numpy as np
+import pytest
+from forging import changed, forged, parts
+
+import boostline as bl
+from boostline.saving import LoadError
+
+L = bl.learners
+K, D = 3, 4
+# NaN is a missing value there.
+MAY_BE_MISSING = ("row_value", "landmarks.value")
+# Rows learned, and learners.
+MODELS = {
+    "before the first fit": (20, [L.Committee(n_landmarks=64), L.Kernel(64)]),
+    "kernel before the switch": (50, [L.Committee(n_landmarks=64), L.Kernel(64)]),
+    "kernel after the switch": (80, [L.Committee(n_landmarks=64), L.Kernel(64)]),
+    "others": (60, [L.Linear(memory=30), L.Ridge(), L.Neighbours(5, 30), L.Recency()]),
+    "sparse": (80, [L.Committee(n_landmarks=40, few_features=1)]),
+    "auto": (40, "auto"),
+}
+
+
+def rows(n, sparse):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(n, D))
+    Y = X[:, :K] > 0.3
+    if sparse:
+        X[rng.random(X.shape) < 0.9] = 0.0
+    else:
+        X[3:30:7, 1] = np.nan
+    return X, Y
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def case(request, tmp_path_factory):
+    """Description, arrays, and rows to go on with."""
+    n, learners = MODELS[request.param]
+    X, Y = rows(n + 10, request.param == "sparse")
+    model = bl.AdaOLMR(K, learners=learners, combine="mixture")
+    model.learn(X[:n], Y[:n])
+    path = tmp_path_factory.mktemp("scorers") / "m.blm"
+    model.save(path)
+    return *parts(path.read_bytes()), X[n:], Y[n:]
+
+
+@pytest.fixture(autouse=True)
+def no_hang():
+    """A file that makes the loader or the model loop for ever fails instead."""
+
+    def stop(number, frame):
+        raise TimeoutError("a hostile file takes for ever")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(300)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def refuse(path, content):
+    path.write_bytes(content)
+    with pytest.raises(LoadError) as caught:
+        bl.load(path)
+    assert str(path) in str(caught.value)
+
+
+def of_learners(arrays):
+    return {name: array for name, array in arrays.items() if name.startswith("learners.")}
+
+
+def test_the_forged_file_without_malice_loads(case, tmp_path):
+    metadata, arrays, X, _ = case
+    (tmp_path / "m.blm").write_bytes(forged(metadata, arrays))
+    assert bl.load(tmp_path / "m.blm").score(X).shape == (len(X), K)
+
+
+def test_every_array_is_needed(case, tmp_path):
+    metadata, arrays, _, _ = case
+    for name in of_learners(arrays):
+        less = {key: value for key, value in arrays.items() if key != name}
+        refuse(tmp_path / "m.blm", forged(metadata, less))
+
+
+def test_arrays_of_another_length_type_or_shape_are_refused(case, tmp_path):
+    metadata, arrays, _, _ = case
+    for name, array in of_learners(arrays).items():
+        wider = np.float64 if array.dtype != np.float64 else np.int64
+        attacks = [np.concatenate([array, array[-1:], array[-1:]]), array.reshape(1, -1)]
+        attacks += [np.zeros(array.shape, wider)]
+        if len(array):
+            attacks += [array[:-1], array[:0]]
+        else:
+            attacks[0] = np.ones(7, array.dtype)
+        for attack in attacks:
+            refuse(tmp_path / "m.blm", forged(metadata, {**arrays, name: attack}))
+
+
+def test_numbers_that_are_not_finite_are_refused(case, tmp_path):
+    metadata, arrays, _, _ = case
+    for name, array in of_learners(arrays).items():
+        if array.dtype.kind != "f" or not len(array):
+            continue
+        places = {0} if name.endswith("stretch") else {0, len(array) - 1}  # its second is a flag
+        for value in (np.inf, -np.inf, *(() if name.endswith(MAY_BE_MISSING) else (np.nan,))):
+            for place in places:
+                attack = {**arrays, name: changed(array, place, value)}
+                refuse(tmp_path / "m.blm", forged(metadata, attack))
+
+
+ATTACKS = {
+    "landmarks.index": [-1, D, 2**31 - 1],
+    "landmarks.offset": [-1, 2**62],
+    "landmarks.is_dense": [2, 255],
+    "landmarks.width": [0.0, -1.0],
+    "landmarks.inverse": [-1.0],
+    "n_rows": [-1, 2**62],
+    "row_index": [-1, D, 2**31 - 1],
+    "row_length": [-1, D + 1, 2**31 - 1],
+    "row_importance": [0.0, -1.0, 1.5],
+    "row_targets": [3, 255],
+    "point_importance": [0.0, 1.5],
+    "point_targets": [3, 255],
+    "points": [1e30],
+    "relevant": [-1.0, 1e9],
+    "is_dense": [2],
+    "squares": [0.0, -1.0],
+    "stretch": [0.0, 1e200],
+    "counts": [-1.0, 1e9],
+    "importance": [0.0, -1.0],
+}
+
+
+def test_numbers_out_of_range_are_refused(case, tmp_path):
+    metadata, arrays, _, _ = case
+    tried = 0
+    for name, array in of_learners(arrays).items():
+        for ending, values in ATTACKS.items():
+            whole = name.split(".", 2)[2]
+            if not (whole == ending or whole.endswith(f".{ending}")) or not len(array):
+                continue
+            if ending == "n_rows" and array.dtype.kind == "f":
+                continue  # of the scale of a kernel's features: any number gives some scale
+            for value in values:
+                attack = {**arrays, name: changed(array, 0, value)}
+                refuse(tmp_path / "m.blm", forged(metadata, attack))
+                tried += 1
+    assert tried >= 10
+
+
+def test_another_committee_than_the_arrays_say_is_refused(case, tmp_path):
+    metadata, arrays, _, _ = case
+    resolved = metadata["config"]["resolved"]
+    if resolved[0]["kind"] != "committee":
+        pytest.skip("no committee")
+    for setting in (
+        {"parts": ["kernel"]},
+        {"parts": ["stack"]},
+        {"parts": []},
+        {"parts": ["kernel", "kernel"]},
+        {"parts": "kernel"},
+        {"parts": ["os.system"]},
+        {"n_landmarks": 10**12},
+        {"n_landmarks": -1},
+        {"memory": 10**15},
+        {"memory": 1},
+        {"n_neighbours": 0},
+        {"n_replays": -1},
+        {"seed": -1},
+        {"seed": "x"},
+    ):
+        one = {**resolved[0], **setting}
+        config = {**metadata["config"], "resolved": [one, *resolved[1:]]}
+        refuse(tmp_path / "m.blm", forged({**metadata, "config": config}, arrays))
+
+
+def test_changed_numbers_are_refused_or_harmless(case, tmp_path):
+    """Whoever forges the checksum as well may get a wrong model, but no crash, no hang and no endless loop."""
+    metadata, arrays, X, Y = case
+    rng = np.random.default_rng(4)
+    odd = [0, 1, -1, 2, 255, 2**31 - 1, -(2**31), 2**63 - 1, 1e308, -1e308, 1e-320, 1e17, 0.5]
+    names = sorted(name for name, array in arrays.items() if len(array))
+    loaded = 0
+    for _ in range(250):
+        changes = dict(arrays)
+        for name in rng.choice(names, size=int(rng.integers(1, 4)), replace=False):
+            array = arrays[name].copy()
+            value = odd[int(rng.integers(len(odd)))]
+            if array.dtype.kind != "f":
+                info = np.iinfo(array.dtype)
+                value = min(max(int(value), info.min), info.max) if abs(value) < 1e300 else 1
+            with np.errstate(over="ignore"):
+                array[int(rng.integers(len(array)))] = value
+            changes[name] = array
+        (tmp_path / "m.blm").write_bytes(forged(metadata, changes))
+        try:
+            model = bl.load(tmp_path / "m.blm")
+        except LoadError:
+            continue
+        loaded += 1
+        with np.errstate(all="ignore"):
+            model.score(X)
+            model.learn(X, Y)
+            model.score(X)
+    assert 20 < loaded < 240  # both happen, else the test says nothing
