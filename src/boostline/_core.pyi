@@ -1,4 +1,4 @@
-"""Types of the compiled core; see src/bindings.cpp."""
+"""Types of the compiled core; see src/bindings/module.cpp."""
 
 from collections.abc import Sequence
 from enum import Enum

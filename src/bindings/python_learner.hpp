@@ -1,0 +1,64 @@
+// Weak learners written in Python, behind the core's interface.
+#pragma once
+
+#include "arrays.hpp"
+#include "core/learner.hpp"
+
+namespace boostline {
+
+// A weak learner written in Python, behind boostline.learners.python.Adapter, which checks what it returns.
+class PythonLearner final : public Learner {
+  public:
+    PythonLearner(nb::object adapter, std::int32_t n_labels) : adapter_(std::move(adapter)), n_labels_(n_labels) {}
+    ~PythonLearner() override {
+        nb::gil_scoped_acquire gil;
+        adapter_.reset();
+    }
+
+    bool is_serial() const override { return true; }
+    std::string kind() const override { return "python"; }
+    void grow_labels(std::int32_t n) override {
+        n_labels_ = n;
+        nb::gil_scoped_acquire gil;
+        adapter_.attr("grow_labels")(n);
+    }
+    void reset() override {
+        nb::gil_scoped_acquire gil;
+        adapter_.attr("reset")();
+    }
+    std::size_t memory_bytes() const override {
+        nb::gil_scoped_acquire gil;
+        return nb::cast<std::size_t>(adapter_.attr("memory_bytes")());
+    }
+    std::unique_ptr<Learner> clone() const override {
+        nb::gil_scoped_acquire gil;
+        return std::make_unique<PythonLearner>(adapter_.attr("copy")(), n_labels_);
+    }
+    void save(Archive&) const override {}           // its state goes through the adapter
+    void load(const ArchiveView&) override {}
+    nb::object adapter() const { return adapter_; }
+
+    void predict(const Row& x, double* votes) const override {
+        nb::gil_scoped_acquire gil;
+        const auto array = nb::cast<Vector<double>>(adapter_.attr("votes")(row_to_python(x)));
+        std::copy(array.data(), array.data() + n_labels_, votes);
+    }
+    void learn(const Row& x, const Labels& labels, const double* costs, const double* weights) override {
+        nb::gil_scoped_acquire gil;
+        const auto k = static_cast<std::size_t>(n_labels_);
+        adapter_.attr("learn")(row_to_python(x), to_numpy(labels.is_relevant.data(), {k}), to_numpy(costs, {k}), weights[0]);
+    }
+
+  private:
+    // A dense row is an array; a sparse one a tuple (indices, values, n_features), made a CSR row by the adapter.
+    static nb::object row_to_python(const Row& x) {
+        if (!x.is_sparse) return to_numpy(x.dense, {static_cast<std::size_t>(x.n_features)});
+        const auto n = static_cast<std::size_t>(x.n_stored);
+        return nb::make_tuple(to_numpy(x.index, {n}), to_numpy(x.value, {n}), x.n_features);
+    }
+
+    nb::object adapter_;
+    std::int32_t n_labels_;
+};
+
+}  // namespace boostline
