@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from reproduce_helpers import make_data
 
-SOURCE = Path(__file__).parents[2] / "src"
+import boostline
+
+SOURCE = Path(boostline.__file__).parents[1]
 
 
 @pytest.fixture
