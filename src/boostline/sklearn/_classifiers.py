@@ -228,8 +228,8 @@ class AdaOLMRClassifier(_Classifier):
     weight_limit
         Bound of the learners' weights in the paper's combination.
     zero_point
-        ``"label"``: a threshold for each label, best for label sets. ``"common"``: one for all, so that
-        `decision_function` orders labels exactly as the booster ranks them.
+        ``"label"``: a threshold for each label. ``"common"``: one for all, so that `decision_function` orders labels
+        exactly as the booster ranks them.
     n_passes
         Passes that `fit` makes.
     shuffle
