@@ -1,8 +1,9 @@
 """Every page of the documentation, and the README, does what it says.
 
 Python blocks of a page run in order, in one namespace and in an empty folder. A block that follows with the language
-``text`` is what they print (``...`` stands for anything), and so is a comment after ``print(...)`` that begins like output.
-A block after a line ``<!-- skip: reason -->`` is not run. Of shell blocks, lines that call ``boostline`` have to parse.
+``text`` is what they print (``...`` stands for anything), and so is a comment after ``print(...)`` that begins like
+output. A block after a line ``<!-- skip: reason -->`` is not run. Of shell blocks, lines that call ``boostline`` have
+to parse.
 """
 
 from __future__ import annotations
