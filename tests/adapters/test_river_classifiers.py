@@ -20,6 +20,8 @@ from boostline.zero_point import ZeroPoint
 
 BOTH = pytest.mark.parametrize("make", [AdaOLMRClassifier, OnlineBMRClassifier])
 MODELS = {
+    "the default": AdaOLMRClassifier,
+    "the default of OnlineBMR": OnlineBMRClassifier,
     "AdaOLMR": lambda: AdaOLMRClassifier(paper_trees(10)),
     "AdaOLMR without a seed": lambda: AdaOLMRClassifier(paper_trees(10), seed=None),
     "AdaOLMR, draw, counts": lambda: AdaOLMRClassifier(
@@ -241,3 +243,36 @@ def test_weights_reach_the_core():
 def test_bad_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         AdaOLMRClassifier(**parameters)
+
+
+@pytest.mark.parametrize(
+    ("given", "combine", "expert", "drift"),
+    [
+        ({}, "mixture", "weighted", "restart"),
+        ({"learners": paper_trees(3)}, "paper", "weighted", None),
+        ({"learners": paper_trees(3), "drift": "restart"}, "paper", "weighted", "restart"),
+        ({"learners": paper_trees(3), "expert": "draw"}, "paper", "draw", None),
+        ({"combine": "paper", "expert": "last"}, "paper", "last", None),
+    ],
+)
+def test_how_votes_are_combined_is_passed_on(given, combine, expert, drift):
+    booster = AdaOLMRClassifier(labels="pq", **given).booster
+    assert (booster.combine, booster.expert, booster.drift) == (combine, expert, drift)
+
+
+@BOTH
+def test_the_default_learns_beside_places_that_stay_empty(make):
+    """Three features, and a reserve of eight that no example ever fills."""
+    rng = np.random.default_rng(1)
+    model = make()
+    right = 0
+    for t in range(600):
+        x = dict(zip("abc", rng.normal(size=3).tolist(), strict=True))
+        y = {"a": x["a"] > x["b"], "b": x["a"] <= x["b"], "c": x["c"] > 0}
+        if t >= 400:
+            scores = model.score_one(x)
+            assert np.isfinite(list(scores.values())).all()
+            right += (scores["a"] > scores["b"]) == y["a"]
+        model.learn_one(x, y)
+    assert model.booster.n_features == 11
+    assert right > 180

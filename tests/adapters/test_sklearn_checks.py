@@ -20,8 +20,10 @@ EXPECTED_FAILURES = {
     "check_sample_weight_equivalence_on_dense_data": ORDER_MATTERS,
     "check_sample_weight_equivalence_on_sparse_data": ORDER_MATTERS,
 }
-# Few trees keep the checks quick. They run on the same code as a hundred.
+# The default, and others. Few trees keep the checks quick. They run on the same code as a hundred.
 ESTIMATORS = [
+    AdaOLMRClassifier(random_state=0),
+    OnlineBMRClassifier(random_state=0),
     AdaOLMRClassifier(paper_trees(20), random_state=0),
     AdaOLMRClassifier(paper_trees(20), expert="draw", zero_point="common"),
     OnlineBMRClassifier(paper_trees(20), random_state=0),

@@ -300,3 +300,38 @@ def test_the_booster_can_be_saved_on_its_own(data, tmp_path):
     model.booster_.save(tmp_path / "model.blm")
     loaded = bl.load(tmp_path / "model.blm")
     np.testing.assert_array_equal(loaded.score(X), model.booster_.score(X))
+
+
+@pytest.mark.parametrize(
+    ("given", "combine", "expert", "drift"),
+    [
+        ({}, "mixture", "weighted", "restart"),
+        ({"learners": paper_trees(3)}, "paper", "weighted", None),
+        ({"learners": paper_trees(3), "combine": "mixture"}, "mixture", "weighted", "restart"),
+        ({"learners": paper_trees(3), "expert": "draw"}, "paper", "draw", None),
+        ({"expert": "best", "drift": None}, "mixture", "best", None),
+        ({"combine": "paper", "drift": "restart"}, "paper", "weighted", "restart"),
+    ],
+)
+def test_how_votes_are_combined_is_passed_on(given, combine, expert, drift, data):
+    X, Y = data
+    model = AdaOLMRClassifier(random_state=0, **given).fit(X, Y)
+    booster = model.booster_
+    assert (booster.combine, booster.expert, booster.drift) == (combine, expert, drift)
+    core = bl.AdaOLMR(
+        5,
+        learners=given.get("learners", "auto"),
+        combine=combine,
+        expert=expert,
+        drift=drift,
+        seed=booster.seed,
+    )
+    order = np.random.RandomState(0).permutation(len(X))
+    core.learn(X[order], Y[order])
+    np.testing.assert_array_equal(booster.score(X), core.score(X))
+
+
+def test_an_edge_that_follows_the_learners(data):
+    X, Y = data
+    model = OnlineBMRClassifier(edge="auto", random_state=0).fit(X, Y)
+    assert model.booster_.chooses_edge and model.booster_.edge > 0.01

@@ -250,3 +250,35 @@ def test_categories_and_other_formats(boostline, tmp_path):
     (tmp_path / "d.svm").write_text("0,1 1:0.5\n1 2:1.5\n0 1:2\n")
     done = boostline("train", "d.svm", "--learners", "paper:3", "-m", "s.blm", "--json")
     assert (done.code, done.json["clock"]) == (0, 3), done.err
+
+
+def test_the_default_model_is_the_mix(csv_file, boostline, tmp_path):
+    options = ("train", "data.csv", "--labels", "tag_*", "--drop", "id", "--model", "m.blm")
+    assert boostline(*options, "--max-rows", "150", "--learners", "auto").code == 0
+    done = boostline(*options, "--resume", "--combine", "auto", "--drift", "restart", "--json")
+    assert (done.code, done.json["skipped"]) == (0, 150), done.err
+    X, Y = rows(1000)
+    expected = bl.AdaOLMR(labels=LABELS)
+    expected.learn(X, Y.astype(bool))
+    same(bl.load(tmp_path / "m.blm"), expected)
+    refused = boostline(*options, "--resume", "--combine", "paper")
+    assert (refused.code, "--combine is paper" in refused.err) == (1, True)
+    refused = boostline(*options, "--resume", "--drift", "none")
+    assert (refused.code, "--drift is none" in refused.err) == (1, True)
+    table = boostline("inspect", "m.blm")
+    assert "committee: kernel" in table.out and "Features that split" not in table.out
+    why = boostline("inspect", "m.blm", "--data", "data.csv", "--row", "1")
+    assert (why.code, "committee: stack" in why.out) == (0, True), why.err
+    assert boostline("rank", "m.blm", "data.csv", "--top", "1").code == 0
+
+
+def test_combine_and_drift_are_passed_on(csv_file, boostline, tmp_path):
+    given = ("--combine", "mixture", "--drift", "none", "--expert", "best", "--max-rows", "60")
+    assert boostline(*TRAIN, "--model", "m.blm", *given).code == 0
+    model = bl.load(tmp_path / "m.blm")
+    assert (model.combine, model.drift, model.expert) == ("mixture", None, "best")
+    wrong = boostline(*TRAIN, "--model", "n.blm", "-a", "online_bmr", "--combine", "paper")
+    assert (wrong.code, "has no meaning for online_bmr" in wrong.err) == (2, True)
+    more = ("-a", "online_bmr", "--edge", "auto", "--max-rows", "60")
+    assert boostline(*TRAIN, "--model", "e.blm", *more).code == 0
+    assert bl.load(tmp_path / "e.blm").chooses_edge
