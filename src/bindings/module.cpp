@@ -39,6 +39,8 @@ nb::object elementwise(Vector<double> x, Kernel kernel) {
 NB_MODULE(_core, m) {
     using namespace boostline;
     m.doc() = "The compiled core of boostline.";
+    // Whoever ends a program with a model alive (in a global, or in a cycle with its own learner) has done nothing wrong.
+    nb::set_leak_warnings(false);
 
     nb::class_<Learner>(m, "Learner")
         .def("kind", &Learner::kind)

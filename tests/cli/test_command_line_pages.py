@@ -1,4 +1,4 @@
-"""Every block of the pages on the command line, on looking inside and on the file format runs."""
+"""Every shell block of the page on the command line runs."""
 
 import os
 import re
@@ -6,19 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from cli_files import FEATURES, rows, write_csv
 
 DOCS = Path(__file__).parents[2] / "docs"
-
-
-@pytest.mark.parametrize("page", ["inspect.md", "file-format.md"])
-def test_python_blocks_run(page):
-    blocks = re.findall(r"^```python\n(.*?)^```", (DOCS / page).read_text(), re.M | re.S)
-    assert len(blocks) >= 3
-    namespace = {}
-    for number, block in enumerate(blocks, 1):
-        exec(compile(block, f"{page}, block {number}", "exec"), namespace)
 
 
 def test_shell_blocks_run(tmp_path):

@@ -34,7 +34,7 @@ class AdaOLMR(Booster):
     combine
         How votes are combined: ``"paper"``, online gradient descent on weights in [-2, 2] (Algorithm 3), for many
         weak learners; ``"mixture"``, multiplicative weights on the simplex and costs at the logarithm of the mixed
-        votes, for few strong learners (see docs/learners.md). By default the mixture for ``learners="auto"`` and
+        votes, for few strong learners (see docs/algorithms.md). By default the mixture for ``learners="auto"`` and
         the paper's for all others.
     expert
         Whose scores are given: ``"draw"``, one expert drawn by its Hedge weight (the paper's, and the only one with a
