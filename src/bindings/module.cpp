@@ -72,8 +72,8 @@ NB_MODULE(_core, m) {
                             std::size_t memory, double learning_rate, std::size_t n_hashed) {
         return alone(std::make_unique<LinearScorer>(n_labels, n_features, seed, n_replays, memory, learning_rate, n_hashed), n_labels);
     });
-    m.def("ridge", [alone](std::int32_t n_labels, std::int64_t n_features, double ridge) {
-        return alone(std::make_unique<RidgeScorer>(n_labels, n_features, ridge), n_labels);
+    m.def("ridge", [alone](std::int32_t n_labels, std::int64_t n_features, double ridge, double forgetting) {
+        return alone(std::make_unique<RidgeScorer>(n_labels, n_features, ridge, forgetting), n_labels);
     });
     m.def("kernel", [alone](std::int32_t n_labels, std::int64_t n_features, std::size_t n_landmarks, double ridge) {
         return alone(std::make_unique<KernelScorer>(n_labels, n_features, n_landmarks, ridge), n_labels);

@@ -15,6 +15,7 @@ ALL = {
     "linear": Linear(n_replays=4, memory=50, seed=3),
     "linear-hashed": Linear(n_replays=2, memory=50, n_hashed=8, seed=3),
     "ridge": Ridge(),
+    "ridge-forgetting": Ridge(forgetting=0.98),
     "kernel": Kernel(n_landmarks=64),
     "neighbours": Neighbours(n_neighbours=7, memory=60),
     "recency": Recency(0.9),
@@ -297,6 +298,20 @@ def test_recursive_least_squares_does_not_drift():
     solved = np.linalg.solve(Z.T @ Z + twin.ridge * np.eye(d + 1), Z.T @ Y)
     ours = model.state()["arrays"]["learners.0.weights"].reshape(d + 1, K)
     np.testing.assert_allclose(ours, solved, rtol=1e-6, atol=1e-8)
+
+
+def test_forgetting_follows_a_target_that_turns_round():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 5))
+    Y = X[:, :K] > 0.3
+    Y[600:] = Y[600:, ::-1]
+    loss = {}
+    for forgetting in (1.0, 0.98):
+        model = bl.AdaOLMR(
+            K, learners=[Ridge(forgetting=forgetting)], combine="mixture", drift=None
+        )
+        loss[forgetting] = bl.metrics.rank_loss(Y[800:], model.learn(X, Y)[800:])
+    assert loss[0.98] < 0.5 * loss[1.0]
 
 
 @pytest.mark.parametrize(

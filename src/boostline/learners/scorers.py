@@ -72,6 +72,13 @@ class Linear(Description):
 class Ridge(Description):
     """Linear least squares by recursion, exact after every row; its cost grows with the square of the features.
 
+    Parameters
+    ----------
+    ridge
+        Penalty of the squared weights.
+    forgetting
+        Below 1, a row of ``age`` rows ago counts ``forgetting ** age``: for targets that wander.
+
     Examples
     --------
     >>> import boostline as bl
@@ -81,15 +88,17 @@ class Ridge(Description):
 
     kind: ClassVar[str] = "ridge"
     ridge: float = 3.0
+    forgetting: float = 1.0
 
     def __post_init__(self) -> None:
         real_number(self.ridge, "ridge", 0.0, 1e9, open_low=True)
+        real_number(self.forgetting, "forgetting", 0.5, 1.0)
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return n_features * (4 * n_features + 8 * n_labels + 32)
 
     def build(self, n_labels: int, n_features: int) -> _core.Learner:
-        return _core.ridge(n_labels, n_features, float(self.ridge))
+        return _core.ridge(n_labels, n_features, float(self.ridge), float(self.forgetting))
 
 
 @dataclass(frozen=True)
