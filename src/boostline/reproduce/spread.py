@@ -64,7 +64,10 @@ def spread(
     except ImportError as error:
         raise ImportError("reproduce needs joblib: pip install 'boostline[reproduce]'") from error
 
-    calls = (delayed(_perform)(index, task, data[task.data]) for index, task in enumerate(tasks))
+    owner = os.getpid() if dask is None else None
+    calls = (
+        delayed(_perform)(index, task, data[task.data], owner) for index, task in enumerate(tasks)
+    )
     with contextlib.ExitStack() as stack:
         if dask is None:
             stack.enter_context(parallel_config("loky", n_jobs=min(count_jobs(jobs), len(tasks))))
@@ -109,7 +112,12 @@ def _hidden_from_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, previous)
 
 
-def _perform(index: int, task: Task, data: Dataset) -> tuple[int, dict[str, Any]]:
+def _perform(
+    index: int, task: Task, data: Dataset, owner: int | None
+) -> tuple[int, dict[str, Any]]:
+    # A worker that was started later, from another thread, has not inherited the mask.
+    if owner is not None and os.getpid() != owner and hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     return index, perform(task, data)
 
 
