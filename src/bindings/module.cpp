@@ -218,4 +218,14 @@ NB_MODULE(_core, m) {
     m.def("normal_split_entropy",
           [](Vector<double> x) { return elementwise(x, [](double v) { return normal_split(v).entropy; }); });
     m.def("philox_uniform", &philox_uniform);
+    // split_search.hpp: covariate, threshold, gain and lead of the best split, and the coarse search's bound on any lead.
+    m.def("split_leads", [](Vector<double> stats, std::size_t n_covariates) {
+        std::vector<LabelStats> labels;
+        const std::size_t width = LabelStats::kArrays * n_covariates;
+        for (std::size_t i = 0; i + width <= stats.size(); i += width)
+            labels.push_back(LabelStats::in(const_cast<double*>(stats.data()) + i, n_covariates));
+        const Split split = SplitSearch<double>().best(labels, n_covariates);
+        return nb::make_tuple(split.covariate, split.threshold, split.gain, split.gain - split.runner_up,
+                              SplitSearch<float>().largest_lead(labels, n_covariates));
+    });
 }

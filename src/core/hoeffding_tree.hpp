@@ -1,9 +1,9 @@
 // The importance-weighted Hoeffding tree (VFDT: Domingos and Hulten, KDD 2000) that the paper boosts, to the
-// detail of docs/algorithms.md. Nodes, labels and statistics live in arenas; nothing recurses.
+// detail of docs/algorithms.md. Nodes and statistics live in arenas; nothing recurses.
 //
-//   nodes    0 ──┬── 1 leaf ── entry(label 3) ── entry(label 0) ── ...      mass of each label that occurred here
-//                └── 2 leaf ── entry(label 3)                               each with a block of LabelStats once
-//                                                                           it has been observed here
+//   nodes    0 ──┬── 1 leaf ── [label 3 | label 0 | ...]      mass of each label that occurred here, in that order,
+//                └── 2 leaf ── [label 3]                      each with a block of LabelStats once it has been
+//                                                             observed here
 #pragma once
 
 #include <algorithm>
@@ -47,11 +47,10 @@ class HoeffdingTree final : public Learner {
             votes[heaviest_label(leaf)] = 1.0;
             return;
         }
-        const double unseen = static_cast<double>(n_labels_ - leaf.n_entries);
+        const double unseen = static_cast<double>(n_labels_ - leaf.n_entries());
         const double scale = 1.0 / (leaf.weight + unseen);
         std::fill(votes, votes + n_labels_, scale);
-        for (std::int32_t e = leaf.first_entry; e >= 0; e = entries_[e].next)
-            votes[entries_[e].label] = entries_[e].mass * scale;
+        for (const Entry& entry : leaf.entries) votes[entry.label] = entry.mass * scale;
     }
 
     // Section 4 of the paper: every relevant label is a single-label example whose importance is the cost it saves.
@@ -67,35 +66,39 @@ class HoeffdingTree final : public Learner {
     }
 
     std::size_t memory_bytes() const override {
-        return sizeof(*this) + nodes_.allocated_bytes() + entries_.allocated_bytes() + stats_.allocated_bytes() +
+        std::size_t entry_bytes = 0;
+        for (std::int32_t i = 0; i < n_nodes(); ++i) entry_bytes += nodes_[i].entries.capacity() * sizeof(Entry);
+        return sizeof(*this) + nodes_.allocated_bytes() + entry_bytes + stats_.allocated_bytes() +
                settings_.features.capacity() * sizeof(std::int32_t) + gathered_.capacity() * sizeof(double);
     }
     // What max_bytes caps: the records in use.
     std::size_t bytes_in_use() const {
-        return nodes_.n_used() * sizeof(Node) + entries_.n_used() * sizeof(Entry) + stats_.n_used() * stats_bytes();
+        return nodes_.n_used() * sizeof(Node) + n_entries_ * sizeof(Entry) + stats_.n_used() * stats_bytes();
     }
 
     void save(Archive& out) const override;
     void load(const ArchiveView& in) override;
 
   private:
-    struct Node {
-        double threshold = 0.0;
-        double weight = 0.0;        // leaf: sum of the masses in its table
-        double last_try = 0.0;      // leaf: weight when a split was last tried
-        std::int32_t covariate = -1;  // index into settings.features; -1: a leaf
-        std::int32_t left = -1;       // the right child is left + 1
-        std::int32_t first_entry = -1;
-        std::int32_t n_entries = 0;
-        std::uint8_t nan_right = 0;  // where a missing value goes
-        std::uint8_t active = 1;     // leaf: 0 once the cap has stopped its growth
-    };
     struct Entry {
         double mass = 1.0;
         std::int32_t label = 0;
-        std::int32_t next = -1;
         std::int32_t stats = -1;  // -1: not observed here
     };
+    struct Node {
+        double threshold = 0.0;
+        double weight = 0.0;          // leaf: sum of the masses in its table
+        double last_try = 0.0;        // leaf: weight when a split was last tried
+        std::int32_t covariate = -1;  // index into settings.features; -1: a leaf
+        std::int32_t left = -1;       // the right child is left + 1
+        std::vector<Entry> entries;   // leaf: side by side, for every vote reads all of them
+        std::uint8_t nan_right = 0;   // where a missing value goes
+        std::uint8_t active = 1;      // leaf: 0 once the cap has stopped its growth
+
+        std::int32_t n_entries() const { return static_cast<std::int32_t>(entries.size()); }
+    };
+
+    std::int32_t n_nodes() const { return static_cast<std::int32_t>(nodes_.n_used()); }
 
     std::size_t stats_bytes() const { return LabelStats::kArrays * settings_.features.size() * sizeof(double); }
 
@@ -110,79 +113,69 @@ class HoeffdingTree final : public Learner {
         }
     }
 
-    std::int32_t find(const Node& leaf, std::int32_t label) const {
-        std::int32_t e = leaf.first_entry;
-        while (e >= 0 && entries_[e].label != label) e = entries_[e].next;
-        return e;
+    static bool has(const Node& leaf, std::int32_t label) {
+        return std::any_of(leaf.entries.begin(), leaf.entries.end(), [=](const Entry& e) { return e.label == label; });
     }
 
     // A label that has not been seen weighs 1. Masses that differ by no more than rounding are tied: the lowest label wins.
     std::int32_t heaviest_label(const Node& leaf) const {
         constexpr double kMassTie = 1e-9;  // of the heaviest
-        const bool some_unseen = leaf.n_entries < n_labels_;
+        const bool some_unseen = leaf.n_entries() < n_labels_;
         const double enough = std::max(heaviest_mass(leaf), some_unseen ? 1.0 : 0.0) * (1.0 - kMassTie);
         std::int32_t label = n_labels_;
-        for (std::int32_t e = leaf.first_entry; e >= 0; e = entries_[e].next)
-            if (entries_[e].mass >= enough) label = std::min(label, entries_[e].label);
+        for (const Entry& entry : leaf.entries)
+            if (entry.mass >= enough) label = std::min(label, entry.label);
         if (!some_unseen || enough > 1.0) return label;
         std::int32_t unseen = 0;
-        while (find(leaf, unseen) >= 0) ++unseen;
+        while (has(leaf, unseen)) ++unseen;
         return std::min(label, unseen);
     }
 
     void learn_label(std::int32_t leaf_id, std::int32_t label, double importance) {
-        const std::int32_t e = find_or_add(leaf_id, label);
-        if (e < 0) return;
-        entries_[e].mass += importance;
-        nodes_[leaf_id].weight += importance;
-        if (!nodes_[leaf_id].active) return;
-        if (entries_[e].stats < 0 && !add_stats(leaf_id, e)) return;
-        const std::size_t n = settings_.features.size();
-        const LabelStats s = LabelStats::in(stats_.at(entries_[e].stats), n);
-        observe(s.weight, s.mean, s.m2, s.min, s.max, gathered_.data(), n, importance);
         Node& leaf = nodes_[leaf_id];
+        Entry* entry = find_or_add(leaf, label);
+        if (entry == nullptr) return;
+        entry->mass += importance;
+        leaf.weight += importance;
+        if (!leaf.active) return;
+        if (entry->stats < 0 && !add_stats(leaf, *entry)) return;
+        const std::size_t n = settings_.features.size();
+        const LabelStats s = LabelStats::in(stats_.at(entry->stats), n);
+        observe(s.weight, s.mean, s.m2, s.min, s.max, gathered_.data(), n, importance);
         if (leaf.weight - leaf.last_try > settings_.grace_period) {
             leaf.last_try = leaf.weight;
-            try_split(leaf_id);
+            try_split(leaf);
         }
     }
 
-    std::int32_t find_or_add(std::int32_t leaf_id, std::int32_t label) {
-        std::int32_t last = -1;
-        for (std::int32_t e = nodes_[leaf_id].first_entry; e >= 0; e = entries_[e].next) {
-            if (entries_[e].label == label) return e;
-            last = e;
-        }
-        if (!make_room(sizeof(Entry))) return -1;
-        return append(leaf_id, last, label, 1.0);
+    Entry* find_or_add(Node& leaf, std::int32_t label) {
+        for (Entry& entry : leaf.entries)
+            if (entry.label == label) return &entry;
+        if (!make_room(sizeof(Entry))) return nullptr;
+        return &append(leaf, label, 1.0);
     }
 
-    std::int32_t append(std::int32_t leaf_id, std::int32_t last, std::int32_t label, double mass) {
-        const std::int32_t e = entries_.make();
-        entries_[e] = Entry{mass, label, -1, -1};
-        Node& leaf = nodes_[leaf_id];
-        (last < 0 ? leaf.first_entry : entries_[last].next) = e;
-        leaf.n_entries += 1;
+    Entry& append(Node& leaf, std::int32_t label, double mass) {
+        leaf.entries.push_back(Entry{mass, label, -1});
         leaf.weight += mass;
-        return e;
+        ++n_entries_;
+        return leaf.entries.back();
     }
 
-    bool add_stats(std::int32_t leaf_id, std::int32_t e) {
-        if (!make_room(stats_bytes()) || !nodes_[leaf_id].active) return false;
-        const std::int32_t s = stats_.make();
-        LabelStats::in(stats_.at(s), settings_.features.size()).clear(settings_.features.size());
-        entries_[e].stats = s;
+    bool add_stats(Node& leaf, Entry& entry) {
+        if (!make_room(stats_bytes()) || !leaf.active) return false;
+        entry.stats = stats_.make();
+        LabelStats::in(stats_.at(entry.stats), settings_.features.size()).clear(settings_.features.size());
         return true;
     }
 
     double hoeffding_bound(const Node& leaf) const {
-        const double range = log2_(static_cast<double>(std::max(2, leaf.n_entries)));
+        const double range = log2_(static_cast<double>(std::max(2, leaf.n_entries())));
         return range * std::sqrt(log_inverse_confidence_ / (2.0 * leaf.weight));
     }
 
-    void try_split(std::int32_t leaf_id) {
-        const Node& leaf = nodes_[leaf_id];
-        if (leaf.n_entries < 2) return;
+    void try_split(Node& leaf) {
+        if (leaf.n_entries() < 2) return;
         const double bound = hoeffding_bound(leaf);
         const bool tie = bound < settings_.tie_threshold;
         // The side of a threshold is one bit, so no gain exceeds 1: nothing can be better by more than the bound.
@@ -192,85 +185,80 @@ class HoeffdingTree final : public Learner {
         static thread_local SplitSearch<double> exact;
         labels.clear();
         const std::size_t n = settings_.features.size();
-        for (std::int32_t e = leaf.first_entry; e >= 0; e = entries_[e].next)
-            if (entries_[e].stats >= 0) labels.push_back(LabelStats::in(stats_.at(entries_[e].stats), n));
+        for (const Entry& entry : leaf.entries)
+            if (entry.stats >= 0) labels.push_back(LabelStats::in(stats_.at(entry.stats), n));
         if (!tie && coarse.largest_lead(labels, n) <= bound) return;  // so in most tries: a fifth of the time
         const Split split = exact.best(labels, n);
-        if (split.covariate >= 0 && (tie || split.gain - split.runner_up > bound)) apply(leaf_id, split);
+        if (split.covariate >= 0 && (tie || split.gain - split.runner_up > bound)) apply(leaf, split);
     }
 
     // The children take over the labels' masses left and right of the threshold, nothing else.
-    void apply(std::int32_t leaf_id, const Split& split) {
-        const std::size_t extra = 2 * sizeof(Node) + static_cast<std::size_t>(nodes_[leaf_id].n_entries) * sizeof(Entry);
+    void apply(Node& leaf, const Split& split) {
+        const std::size_t extra = 2 * sizeof(Node) + leaf.entries.size() * sizeof(Entry);
         if (settings_.max_bytes != 0 && bytes_in_use() + extra > settings_.max_bytes) return;
         const std::int32_t children = nodes_.make();
         nodes_.make();  // nodes are never released, so the second is the next one
-        nodes_[children] = nodes_[children + 1] = Node{};
+        Node& left = nodes_[children] = Node{};
+        Node& right = nodes_[children + 1] = Node{};
         const auto f = static_cast<std::size_t>(split.covariate);
-        std::int32_t last[2] = {-1, -1};
-        for (std::int32_t e = nodes_[leaf_id].first_entry; e >= 0;) {
-            const Entry entry = entries_[e];
-            if (entry.stats >= 0) {
-                const LabelStats s = LabelStats::in(stats_.at(entry.stats), settings_.features.size());
-                const Masses split_masses = split_label(s, f, split.threshold);
-                const double masses[2] = {split_masses.left, split_masses.right};
-                for (int side = 0; side < 2; ++side)
-                    if (masses[side] > 0.0) last[side] = append(children + side, last[side], entry.label, masses[side]);
-                stats_.release(entry.stats);
-            }
-            entries_.release(e);
-            e = entry.next;
+        for (const Entry& entry : leaf.entries) {
+            if (entry.stats < 0) continue;
+            const LabelStats s = LabelStats::in(stats_.at(entry.stats), settings_.features.size());
+            const Masses masses = split_label(s, f, split.threshold);
+            if (masses.left > 0.0) append(left, entry.label, masses.left);
+            if (masses.right > 0.0) append(right, entry.label, masses.right);
+            stats_.release(entry.stats);
         }
-        for (int side = 0; side < 2; ++side) nodes_[children + side].last_try = nodes_[children + side].weight;
-        Node& node = nodes_[leaf_id];
-        node.covariate = split.covariate;
-        node.threshold = split.threshold;
-        node.left = children;
-        node.nan_right = nodes_[children + 1].weight > nodes_[children].weight;
-        node.first_entry = -1;
-        node.n_entries = 0;
+        left.last_try = left.weight;
+        right.last_try = right.weight;
+        leaf.covariate = split.covariate;
+        leaf.threshold = split.threshold;
+        leaf.left = children;
+        leaf.nan_right = right.weight > left.weight;
+        n_entries_ -= leaf.entries.size();
+        leaf.entries = {};
+        leaf.entries.shrink_to_fit();
     }
 
     // Stops the growth of the least promising leaves until `bytes` more fit under the cap; false if they never do.
     bool make_room(std::size_t bytes) {
         if (settings_.max_bytes == 0) return true;
         while (bytes_in_use() + bytes > settings_.max_bytes) {
-            std::int32_t least = -1;
+            Node* least = nullptr;
             double least_promise = std::numeric_limits<double>::infinity();
-            for (std::int32_t i = 0; i < static_cast<std::int32_t>(nodes_.n_used()); ++i) {
-                const Node& node = nodes_[i];
+            for (std::int32_t i = 0; i < n_nodes(); ++i) {
+                Node& node = nodes_[i];
                 if (node.covariate >= 0 || !node.active) continue;
                 const double promise = node.weight - heaviest_mass(node);  // the weight it gets wrong
                 if (promise < least_promise) {
                     least_promise = promise;
-                    least = i;
+                    least = &node;
                 }
             }
-            if (least < 0) return false;
-            deactivate(least);
+            if (least == nullptr) return false;
+            deactivate(*least);
         }
         return true;
     }
 
-    double heaviest_mass(const Node& leaf) const {
+    static double heaviest_mass(const Node& leaf) {
         double heaviest = 0.0;
-        for (std::int32_t e = leaf.first_entry; e >= 0; e = entries_[e].next)
-            heaviest = std::max(heaviest, entries_[e].mass);
+        for (const Entry& entry : leaf.entries) heaviest = std::max(heaviest, entry.mass);
         return heaviest;
     }
 
-    void deactivate(std::int32_t leaf_id) {
-        nodes_[leaf_id].active = 0;
-        for (std::int32_t e = nodes_[leaf_id].first_entry; e >= 0; e = entries_[e].next) {
-            if (entries_[e].stats >= 0) stats_.release(entries_[e].stats);
-            entries_[e].stats = -1;
+    void deactivate(Node& leaf) {
+        leaf.active = 0;
+        for (Entry& entry : leaf.entries) {
+            if (entry.stats >= 0) stats_.release(entry.stats);
+            entry.stats = -1;
         }
     }
 
     TreeSettings settings_;
     std::int32_t n_labels_;
+    std::size_t n_entries_ = 0;  // in all leaves
     Arena<Node, 16> nodes_;
-    Arena<Entry, 32> entries_;
     Arena<double, 16> stats_;
     double log_inverse_confidence_;
     std::vector<double> gathered_;  // the covariates of the row at hand

@@ -1,5 +1,5 @@
 // Saving and loading of a HoeffdingTree: nodes in the order of their creation, entries in the order of their leaves,
-// statistics in the order of their entries. What is in the arenas' free lists is not part of the state.
+// statistics in the order of their entries. What is in the arena's free list is not part of the state.
 #pragma once
 
 #include "hoeffding_tree.hpp"
@@ -11,22 +11,22 @@ inline void HoeffdingTree::save(Archive& out) const {
     std::vector<std::int32_t> covariate, left, n_entries, label;
     std::vector<std::uint8_t> nan_right, active, observed;
     const std::size_t width = LabelStats::kArrays * settings_.features.size();
-    for (std::int32_t i = 0; i < static_cast<std::int32_t>(nodes_.n_used()); ++i) {
+    for (std::int32_t i = 0; i < n_nodes(); ++i) {
         const Node& node = nodes_[i];
         threshold.push_back(node.threshold);
         weight.push_back(node.weight);
         last_try.push_back(node.last_try);
         covariate.push_back(node.covariate);
         left.push_back(node.left);
-        n_entries.push_back(node.n_entries);
+        n_entries.push_back(node.n_entries());
         nan_right.push_back(node.nan_right);
         active.push_back(node.active);
-        for (std::int32_t e = node.first_entry; e >= 0; e = entries_[e].next) {
-            mass.push_back(entries_[e].mass);
-            label.push_back(entries_[e].label);
-            observed.push_back(entries_[e].stats >= 0);
-            if (entries_[e].stats >= 0) {
-                const double* block = stats_.at(entries_[e].stats);
+        for (const Entry& entry : node.entries) {
+            mass.push_back(entry.mass);
+            label.push_back(entry.label);
+            observed.push_back(entry.stats >= 0);
+            if (entry.stats >= 0) {
+                const double* block = stats_.at(entry.stats);
                 stats.insert(stats.end(), block, block + width);
             }
         }
@@ -75,7 +75,7 @@ inline void HoeffdingTree::load(const ArchiveView& in) {
     for (std::size_t i = 0; i < n_nodes; ++i) {
         if (i > 0 && !has_parent[i]) fail("a node has no parent");
         Node& node = fresh.nodes_[static_cast<std::int32_t>(i)];
-        node = Node{threshold[i], 0.0, last_try[i], covariate[i], left[i], -1, 0, nan_right[i], active[i]};
+        node = Node{threshold[i], 0.0, last_try[i], covariate[i], left[i], {}, nan_right[i], active[i]};
         if (node.covariate >= 0) {
             const auto child = static_cast<std::size_t>(node.left);
             if (static_cast<std::size_t>(node.covariate) >= n_covariates) fail("a covariate is out of range");
@@ -87,7 +87,6 @@ inline void HoeffdingTree::load(const ArchiveView& in) {
         } else if (node.covariate != -1 || n_entries[i] < 0) {
             fail("a node is neither a leaf nor a split");
         }
-        std::int32_t last = -1;
         const std::size_t first_entry = next_entry;
         for (std::int32_t j = 0; j < n_entries[i]; ++j, ++next_entry) {
             if (next_entry >= label.size) fail("labels are missing");
@@ -96,17 +95,16 @@ inline void HoeffdingTree::load(const ArchiveView& in) {
             if (was_here) fail("a leaf has a label twice");
             was_here = 1;
             if (!(mass[next_entry] >= 0.0)) fail("a mass is negative");
-            last = fresh.append(static_cast<std::int32_t>(i), last, label[next_entry], mass[next_entry]);
+            Entry& entry = fresh.append(node, label[next_entry], mass[next_entry]);
             if (!observed[next_entry]) continue;
             if (stats.size - next_stats < width) fail("statistics are missing");
-            const std::int32_t s = fresh.stats_.make();
-            std::copy(stats.data + next_stats, stats.data + next_stats + width, fresh.stats_.at(s));
-            const LabelStats block = LabelStats::in(fresh.stats_.at(s), n_covariates);
+            entry.stats = fresh.stats_.make();
+            std::copy(stats.data + next_stats, stats.data + next_stats + width, fresh.stats_.at(entry.stats));
+            const LabelStats block = LabelStats::in(fresh.stats_.at(entry.stats), n_covariates);
             for (std::size_t f = 0; f < n_covariates; ++f)
                 if (!(block.weight[f] >= 0.0) || !std::isfinite(block.weight[f]) || !std::isfinite(block.mean[f]) ||
                     !std::isfinite(block.m2[f]) || block.min[f] != block.min[f] || block.max[f] != block.max[f])
                     fail("statistics are not finite");
-            fresh.entries_[last].stats = s;
             next_stats += width;
         }
         for (std::size_t e = first_entry; e < next_entry; ++e) seen[static_cast<std::size_t>(label[e])] = 0;

@@ -151,6 +151,26 @@ BOOSTLINE_INLINE float coarse_exp(float x) {  // -22 <= x <= 0
     return p * bit_cast<float>((bit_cast<std::uint32_t>(shifted) + 127u) << 23);
 }
 
+// x log2 x in single precision, the logarithm to 1e-6; 0 at 0.
+BOOSTLINE_INLINE float x_log2_x(float x) {
+    constexpr float kTiny = 1.17549435e-38f;
+    const std::uint32_t bits = bit_cast<std::uint32_t>(x > kTiny ? x : kTiny);
+    float e = static_cast<float>(static_cast<std::int32_t>(bits >> 23) - 127);
+    float m = bit_cast<float>((bits & 0x007fffffu) | 0x3f800000u);
+    const bool large = m > 1.41421356f;
+    m = large ? 0.5f * m : m;
+    e = large ? e + 1.0f : e;
+    const float r = m - 1.0f;
+    float p = 0.172130747f;
+    p = p * r - 0.269509344f;
+    p = p * r + 0.295634105f;
+    p = p * r - 0.359350379f;
+    p = p * r + 0.480629104f;
+    p = p * r - 0.721364045f;
+    p = p * r + 1.44269643f;
+    return x * (e + p * r);
+}
+
 BOOSTLINE_INLINE CoarseSplit coarse_split(float z) {
     float t = z < 0.0f ? -z : z;
     t = t < kCoarseFarOut ? t : kCoarseFarOut;

@@ -46,9 +46,8 @@ struct LabelStats {
 };
 
 BOOSTLINE_INLINE double inverse_deviation(double weight, double m2) {
-    double variance = m2 / weight;
-    variance = variance > kVarianceFloor ? variance : kVarianceFloor;
-    return 1.0 / std::sqrt(variance);
+    const double least = kVarianceFloor * weight;
+    return std::sqrt(weight / (m2 > least ? m2 : least));
 }
 
 // The weights of a label at or below the threshold and above it.
@@ -84,102 +83,159 @@ BOOSTLINE_VECTORISED static void observe(double* BOOSTLINE_RESTRICT weight, doub
 }
 
 // The hot loops of split search, in double precision (exact) and in single precision (coarse: twice the lanes, and short
-// polynomials). For each threshold and covariate they add a label's weight left of the threshold to `left_weight`, and
-// its weight times the entropy of its division to `left_over`.
+// polynomials). They work on groups of kGroup covariates, so that no loop has a remainder: the last group starts where
+// it ends with the last covariate, and may repeat some of the group before it. A cell is a threshold of a covariate:
+//
+//   cells of group 0                          | cells of group 1 | ...        kThresholds * kGroup each
+//   threshold 0: kGroup covariates | 1 | ...
+//
+// For each cell a label adds its weight left of the threshold to `left_weight`, and its weight times the entropy of its
+// division to `left_over`.
+constexpr std::size_t kGroup = 8;
+constexpr std::size_t kGroupCells = kThresholds * kGroup;
+
+inline std::size_t n_groups(std::size_t n_covariates) { return (n_covariates + kGroup - 1) / kGroup; }
+BOOSTLINE_INLINE std::size_t first_of_group(std::size_t group, std::size_t n_covariates) {
+    return group * kGroup + kGroup <= n_covariates ? group * kGroup : n_covariates - kGroup;
+}
+
 BOOSTLINE_INLINE NormalSplit divide(double z) { return normal_split(z); }
 BOOSTLINE_INLINE CoarseSplit divide(float z) { return coarse_split(z); }
 
 template <class Real>
 struct SplitCells {
-    Real* z;
+    double* inverse_sd;  // scratch, one per covariate
+    Real* z;             // scratch, two per cell
     Real* left_weight;
     Real* left_over;
 };
 
 template <class Real>
 BOOSTLINE_INLINE void add_varying_label(const LabelStats& s, std::size_t n, const double* BOOSTLINE_RESTRICT thresholds,
-                                        double* BOOSTLINE_RESTRICT inverse_sd, SplitCells<Real> cells) {
-    const double* BOOSTLINE_RESTRICT mean = s.mean;
-    const double* BOOSTLINE_RESTRICT min = s.min;
-    const double* BOOSTLINE_RESTRICT max = s.max;
-    const double* BOOSTLINE_RESTRICT weight = s.weight;
-    Real* BOOSTLINE_RESTRICT z = cells.z;
-    Real* BOOSTLINE_RESTRICT left_weight = cells.left_weight;
-    Real* BOOSTLINE_RESTRICT left_over = cells.left_over;
-    for (std::size_t f = 0; f < n; ++f) inverse_sd[f] = inverse_deviation(weight[f], s.m2[f]);
+                                        SplitCells<Real> cells) {
+    const std::size_t n_cells = n_groups(n) * kGroupCells;
+    Real* BOOSTLINE_RESTRICT below = cells.z;
+    Real* BOOSTLINE_RESTRICT bits = cells.z + n_cells;
+    for (std::size_t f = 0; f < n; ++f) cells.inverse_sd[f] = inverse_deviation(s.weight[f], s.m2[f]);
     // Where the threshold lies among the label's values, in standard deviations; far out when all are on one side.
-    for (std::size_t j = 0; j < kThresholds; ++j)
-        for (std::size_t f = 0; f < n; ++f) {
-            const double threshold = thresholds[j * n + f];
-            const double inside = threshold < min[f] ? -kFarOut : (threshold - mean[f]) * inverse_sd[f];
-            z[j * n + f] = static_cast<Real>(threshold >= max[f] ? kFarOut : inside);
-        }
-    Real* BOOSTLINE_RESTRICT bits = z + kThresholds * n;
-    for (std::size_t i = 0; i < kThresholds * n; ++i) {
-        const auto split = divide(z[i]);
-        z[i] = split.below;
+    for (std::size_t g = 0; g < n_groups(n); ++g) {
+        const std::size_t first = first_of_group(g, n);
+        double min[kGroup], max[kGroup], mean[kGroup], inverse_sd[kGroup];  // copies: gcc keeps these in registers
+        std::copy(s.min + first, s.min + first + kGroup, min);
+        std::copy(s.max + first, s.max + first + kGroup, max);
+        std::copy(s.mean + first, s.mean + first + kGroup, mean);
+        std::copy(cells.inverse_sd + first, cells.inverse_sd + first + kGroup, inverse_sd);
+        const double* BOOSTLINE_RESTRICT group_thresholds = thresholds + g * kGroupCells;
+        Real* BOOSTLINE_RESTRICT z = below + g * kGroupCells;
+        for (std::size_t j = 0; j < kThresholds; ++j)
+            for (std::size_t l = 0; l < kGroup; ++l) {
+                const double threshold = group_thresholds[j * kGroup + l];
+                const double inside = (threshold - mean[l]) * inverse_sd[l];
+                const double not_left = threshold < min[l] ? -kFarOut : inside;
+                z[j * kGroup + l] = static_cast<Real>(threshold >= max[l] ? kFarOut : not_left);
+            }
+    }
+    for (std::size_t i = 0; i < n_cells; ++i) {
+        const auto split = divide(below[i]);
+        below[i] = split.below;
         bits[i] = split.entropy;
     }
-    for (std::size_t j = 0; j < kThresholds; ++j)
-        for (std::size_t f = 0; f < n; ++f) {
-            const Real w = static_cast<Real>(weight[f]);
-            left_weight[j * n + f] += w * z[j * n + f];
-            left_over[j * n + f] += w * bits[j * n + f];
-        }
+    for (std::size_t g = 0; g < n_groups(n); ++g) {
+        Real weight[kGroup];
+        for (std::size_t l = 0; l < kGroup; ++l) weight[l] = static_cast<Real>(s.weight[first_of_group(g, n) + l]);
+        Real* BOOSTLINE_RESTRICT left_weight = cells.left_weight + g * kGroupCells;
+        Real* BOOSTLINE_RESTRICT left_over = cells.left_over + g * kGroupCells;
+        for (std::size_t j = 0; j < kThresholds; ++j)
+            for (std::size_t l = 0; l < kGroup; ++l) {
+                left_weight[j * kGroup + l] += weight[l] * below[g * kGroupCells + j * kGroup + l];
+                left_over[j * kGroup + l] += weight[l] * bits[g * kGroupCells + j * kGroup + l];
+            }
+    }
 }
 
 // A label each of whose covariates has had one value only is on one side as a whole: its division has no entropy.
 template <class Real>
 BOOSTLINE_INLINE void add_constant_label(const LabelStats& s, std::size_t n, const double* BOOSTLINE_RESTRICT thresholds,
                                          Real* BOOSTLINE_RESTRICT left_weight) {
-    const double* BOOSTLINE_RESTRICT weight = s.weight;
-    const double* BOOSTLINE_RESTRICT max = s.max;
-    for (std::size_t j = 0; j < kThresholds; ++j)
-        for (std::size_t f = 0; f < n; ++f)
-            left_weight[j * n + f] += static_cast<Real>(thresholds[j * n + f] >= max[f] ? weight[f] : 0.0);
+    for (std::size_t g = 0; g < n_groups(n); ++g) {
+        Real weight[kGroup];
+        double max[kGroup];
+        for (std::size_t l = 0; l < kGroup; ++l) {
+            weight[l] = static_cast<Real>(s.weight[first_of_group(g, n) + l]);
+            max[l] = s.max[first_of_group(g, n) + l];
+        }
+        for (std::size_t j = 0; j < kThresholds; ++j) {
+            const std::size_t row = g * kGroupCells + j * kGroup;
+            for (std::size_t l = 0; l < kGroup; ++l)
+                left_weight[row + l] += thresholds[row + l] >= max[l] ? weight[l] : Real(0);
+        }
+    }
 }
 
 // Gains in bits, times the covariate's share of the weight (which missing values lower).
 template <class Real>
 BOOSTLINE_INLINE void gains(const double* BOOSTLINE_RESTRICT total, const double* BOOSTLINE_RESTRICT share_seen,
                             std::size_t n, const Real* BOOSTLINE_RESTRICT left_weight,
-                            const Real* BOOSTLINE_RESTRICT left_over, double* BOOSTLINE_RESTRICT gain) {
-    double* BOOSTLINE_RESTRICT whole_term = gain + kThresholds * n;  // room for one more row
-    for (std::size_t f = 0; f < n; ++f) whole_term[f] = x_log2_x(total[f]);
-    for (std::size_t j = 0; j < kThresholds; ++j)
-        for (std::size_t f = 0; f < n; ++f) {
-            const double whole = total[f], left = static_cast<double>(left_weight[j * n + f]);
-            double right = whole - left;
-            right = right > 0.0 ? right : 0.0;
-            const double side = whole_term[f] - x_log2_x(left) - x_log2_x(right);
-            const double bits = (side - static_cast<double>(left_over[j * n + f])) / whole * share_seen[f];
-            gain[j * n + f] = bits > 0.0 ? bits : 0.0;
+                            const Real* BOOSTLINE_RESTRICT left_over, Real* BOOSTLINE_RESTRICT gain) {
+    for (std::size_t g = 0; g < n_groups(n); ++g) {
+        Real whole[kGroup], whole_term[kGroup], share[kGroup];
+        for (std::size_t l = 0; l < kGroup; ++l) {
+            whole[l] = static_cast<Real>(total[first_of_group(g, n) + l]);
+            whole_term[l] = x_log2_x(whole[l]);
+            share[l] = static_cast<Real>(share_seen[first_of_group(g, n) + l]);
         }
+        for (std::size_t j = 0; j < kThresholds; ++j) {
+            const std::size_t row = g * kGroupCells + j * kGroup;
+            for (std::size_t l = 0; l < kGroup; ++l) {
+                const Real left = left_weight[row + l];
+                Real right = whole[l] - left;
+                right = right > Real(0) ? right : Real(0);
+                const Real side = whole_term[l] - x_log2_x(left) - x_log2_x(right);
+                const Real bits = (side - left_over[row + l]) / whole[l] * share[l];
+                gain[row + l] = bits > Real(0) ? bits : Real(0);
+            }
+        }
+    }
 }
 
 // The largest gain of each covariate over splits both of whose sides have more than `share` of its weight; -1 if there
 // is none (so for a covariate that is constant or never seen: one side is empty).
 template <class Real>
 BOOSTLINE_INLINE void largest_gains(const double* BOOSTLINE_RESTRICT total, std::size_t n, double share,
-                                    const Real* BOOSTLINE_RESTRICT left_weight, const double* BOOSTLINE_RESTRICT gain,
+                                    const Real* BOOSTLINE_RESTRICT left_weight, const Real* BOOSTLINE_RESTRICT gain,
                                     double* BOOSTLINE_RESTRICT best) {
-    for (std::size_t f = 0; f < n; ++f) best[f] = -1.0;
-    for (std::size_t j = 0; j < kThresholds; ++j)
-        for (std::size_t f = 0; f < n; ++f) {
-            const double left = static_cast<double>(left_weight[j * n + f]), least = share * total[f];
-            const double right = total[f] - left;
-            const double lighter = left < right ? left : right;
-            const double candidate = lighter > least ? gain[j * n + f] : -1.0;
-            best[f] = candidate > best[f] ? candidate : best[f];
+    for (std::size_t g = 0; g < n_groups(n); ++g) {
+        const std::size_t first = first_of_group(g, n);
+        Real largest[kGroup], whole[kGroup], least[kGroup], candidate[kGroup];
+        for (std::size_t l = 0; l < kGroup; ++l) {
+            largest[l] = Real(-1);
+            whole[l] = static_cast<Real>(total[first + l]);
+            least[l] = static_cast<Real>(share * total[first + l]);
         }
+        for (std::size_t j = 0; j < kThresholds; ++j) {
+            const std::size_t row = g * kGroupCells + j * kGroup;
+            for (std::size_t l = 0; l < kGroup; ++l) candidate[l] = gain[row + l];
+            for (std::size_t l = 0; l < kGroup; ++l) {
+                const Real left = left_weight[row + l], right = whole[l] - left;
+                const Real lighter = left < right ? left : right;
+                candidate[l] = lighter > least[l] ? candidate[l] : Real(-1);
+                largest[l] = candidate[l] > largest[l] ? candidate[l] : largest[l];
+            }
+        }
+        for (std::size_t l = 0; l < kGroup; ++l) best[first + l] = static_cast<double>(largest[l]);
+    }
 }
 
 // Equally spaced between the smallest and the largest value of each covariate.
 BOOSTLINE_VECTORISED static void place_thresholds(const double* BOOSTLINE_RESTRICT low, const double* BOOSTLINE_RESTRICT high,
                                                   std::size_t n, double* BOOSTLINE_RESTRICT thresholds) {
-    for (std::size_t j = 0; j < kThresholds; ++j)
-        for (std::size_t f = 0; f < n; ++f)
-            thresholds[j * n + f] = low[f] + (high[f] - low[f]) * static_cast<double>(j + 1) / (kThresholds + 1);
+    for (std::size_t g = 0; g < n_groups(n); ++g)
+        for (std::size_t j = 0; j < kThresholds; ++j)
+            for (std::size_t l = 0; l < kGroup; ++l) {
+                const std::size_t f = first_of_group(g, n) + l;
+                thresholds[g * kGroupCells + j * kGroup + l] =
+                    low[f] + (high[f] - low[f]) * static_cast<double>(j + 1) / (kThresholds + 1);
+            }
 }
 
 BOOSTLINE_VECTORISED static void add_ranges(const LabelStats& s, std::size_t n, double* BOOSTLINE_RESTRICT low,
@@ -197,19 +253,19 @@ BOOSTLINE_VECTORISED static void add_ranges(const LabelStats& s, std::size_t n, 
 // target_clones does not reach templates: one plain function for each precision.
 #define BOOSTLINE_SPLIT_KERNELS(Real)                                                                                   \
     BOOSTLINE_VECTORISED static void add_varying(const LabelStats& s, std::size_t n, const double* thresholds,         \
-                                                 double* inverse_sd, SplitCells<Real> cells) {                          \
-        add_varying_label<Real>(s, n, thresholds, inverse_sd, cells);                                                   \
+                                                 SplitCells<Real> cells) {                                              \
+        add_varying_label<Real>(s, n, thresholds, cells);                                                               \
     }                                                                                                                   \
     BOOSTLINE_VECTORISED static void add_constant(const LabelStats& s, std::size_t n, const double* thresholds,         \
                                                   Real* left_weight) {                                                  \
         add_constant_label<Real>(s, n, thresholds, left_weight);                                                        \
     }                                                                                                                   \
     BOOSTLINE_VECTORISED static void compute_gains(const double* total, const double* share_seen, std::size_t n,        \
-                                                   const Real* left_weight, const Real* left_over, double* gain) {     \
+                                                   const Real* left_weight, const Real* left_over, Real* gain) {       \
         gains<Real>(total, share_seen, n, left_weight, left_over, gain);                                                \
     }                                                                                                                   \
     BOOSTLINE_VECTORISED static void find_largest_gains(const double* total, std::size_t n, double share,               \
-                                                        const Real* left_weight, const double* gain, double* best) {    \
+                                                        const Real* left_weight, const Real* gain, double* best) {      \
         largest_gains<Real>(total, n, share, left_weight, gain, best);                                                  \
     }
 BOOSTLINE_SPLIT_KERNELS(double)
@@ -228,20 +284,20 @@ struct Split {
 template <class Real>
 class SplitSearch {
   public:
-    // The best split.
+    // The best split. `n` is the number of covariates of each label.
     Split best(const std::vector<LabelStats>& labels, std::size_t n) {
         evaluate(labels, n);
-        best_of_covariates(n, kMinBranchShare, best_of_);
+        best_of_covariates(kMinBranchShare, best_of_);
         Split split;
         const double best = *std::max_element(best_of_.begin(), best_of_.end());
         if (best < 0.0) return split;
         std::size_t f = 0, j = 0;
         while (best_of_[f] < best - kGainTie) ++f;
-        while (!heavy(f, j * n + f, kMinBranchShare) || gain_[j * n + f] < best_of_[f] - kGainTie) ++j;
+        while (!heavy(f, j) || gain_[cell(f, j)] < best_of_[f] - kGainTie) ++j;
         split.covariate = static_cast<std::int32_t>(f);
-        split.threshold = thresholds_[j * n + f];
-        split.gain = gain_[j * n + f];
-        for (std::size_t other = 0; other < n; ++other)
+        split.threshold = thresholds_[cell(f, j)];
+        split.gain = gain_[cell(f, j)];
+        for (std::size_t other = 0; other < n_; ++other)
             if (other != f) split.runner_up = std::max(split.runner_up, best_of_[other]);
         return split;
     }
@@ -251,11 +307,11 @@ class SplitSearch {
     double largest_lead(const std::vector<LabelStats>& labels, std::size_t n) {
         constexpr double kCoarseError = 1e-3, kShareError = 1e-4;
         evaluate(labels, n);
-        best_of_covariates(n, kMinBranchShare - kShareError, best_of_);        // at least what the gain can be
-        best_of_covariates(n, kMinBranchShare + kShareError, surely_best_of_);  // at most
+        best_of_covariates(kMinBranchShare - kShareError, best_of_);        // at least what the gain can be
+        best_of_covariates(kMinBranchShare + kShareError, surely_best_of_);  // at most
         double first = 0.0, second = 0.0;  // a covariate without candidates counts 0
         std::size_t leader = 0;
-        for (std::size_t f = 0; f < n; ++f) {
+        for (std::size_t f = 0; f < n_; ++f) {
             if (surely_best_of_[f] > first) {
                 second = first;
                 first = surely_best_of_[f];
@@ -265,17 +321,23 @@ class SplitSearch {
             }
         }
         double lead = 0.0;
-        for (std::size_t f = 0; f < n; ++f) lead = std::max(lead, best_of_[f] - (f == leader ? second : first));
+        for (std::size_t f = 0; f < n_; ++f) lead = std::max(lead, best_of_[f] - (f == leader ? second : first));
         return lead + 2.0 * kCoarseError;
     }
 
   private:
     void evaluate(const std::vector<LabelStats>& labels, std::size_t n) {
+        if (n < kGroup)
+            evaluate(padded(labels, n), kGroup);
+        else
+            evaluate_whole_groups(labels, n);
+    }
+
+    void evaluate_whole_groups(const std::vector<LabelStats>& labels, std::size_t n) {
         prepare(labels, n);
         for (const LabelStats& s : labels) {
             if (varies(s, n))
-                add_varying(s, n, thresholds_.data(), inverse_sd_.data(),
-                            SplitCells<Real>{z_.data(), left_weight_.data(), left_over_.data()});
+                add_varying(s, n, thresholds_.data(), {inverse_sd_.data(), z_.data(), left_weight_.data(), left_over_.data()});
             else
                 add_constant(s, n, thresholds_.data(), left_weight_.data());
         }
@@ -284,16 +346,34 @@ class SplitSearch {
         compute_gains(total_.data(), share_seen_.data(), n, left_weight_.data(), left_over_.data(), gain_.data());
     }
 
+    // Fewer covariates than a group has: the rest are covariates that no label has seen.
+    const std::vector<LabelStats>& padded(const std::vector<LabelStats>& labels, std::size_t n) {
+        padding_.resize(labels.size() * LabelStats::kArrays * kGroup);
+        padded_labels_.clear();
+        for (std::size_t i = 0; i < labels.size(); ++i) {
+            const LabelStats wide = LabelStats::in(padding_.data() + i * LabelStats::kArrays * kGroup, kGroup);
+            wide.clear(kGroup);
+            std::copy(labels[i].weight, labels[i].weight + n, wide.weight);
+            std::copy(labels[i].mean, labels[i].mean + n, wide.mean);
+            std::copy(labels[i].m2, labels[i].m2 + n, wide.m2);
+            std::copy(labels[i].min, labels[i].min + n, wide.min);
+            std::copy(labels[i].max, labels[i].max + n, wide.max);
+            padded_labels_.push_back(wide);
+        }
+        return padded_labels_;
+    }
+
     void prepare(const std::vector<LabelStats>& labels, std::size_t n) {
-        const std::size_t cells = n * kThresholds;
+        const std::size_t cells = n_groups(n) * kGroupCells;
+        n_ = n;
         low_.assign(n, std::numeric_limits<double>::infinity());
         high_.assign(n, -std::numeric_limits<double>::infinity());
         total_.assign(n, 0.0);
         for (const LabelStats& s : labels) add_ranges(s, n, low_.data(), high_.data(), total_.data());
         thresholds_.resize(cells);
         place_thresholds(low_.data(), high_.data(), n, thresholds_.data());
-        for (auto* column : {&inverse_sd_, &share_seen_, &best_of_, &surely_best_of_}) column->resize(n);
-        gain_.resize(cells + n);
+        for (auto* column : {&share_seen_, &inverse_sd_, &best_of_, &surely_best_of_}) column->resize(n);
+        gain_.resize(cells);
         z_.resize(2 * cells);
         left_weight_.assign(cells, Real(0));
         left_over_.assign(cells, Real(0));
@@ -305,18 +385,28 @@ class SplitSearch {
         return any;
     }
 
-    bool heavy(std::size_t f, std::size_t cell, double share) const {
-        const double left = static_cast<double>(left_weight_[cell]), least = share * total_[f];
+    // Where the j-th threshold of covariate f is.
+    std::size_t cell(std::size_t f, std::size_t j) const {
+        const std::size_t group = f / kGroup;
+        return group * kGroupCells + j * kGroup + (f - first_of_group(group, n_));
+    }
+
+    bool heavy(std::size_t f, std::size_t j) const {
+        const double left = static_cast<double>(left_weight_[cell(f, j)]), least = kMinBranchShare * total_[f];
         return left > least && total_[f] - left > least;
     }
 
-    void best_of_covariates(std::size_t n, double share, std::vector<double>& best) const {
-        find_largest_gains(total_.data(), n, share, left_weight_.data(), gain_.data(), best.data());
+    void best_of_covariates(double share, std::vector<double>& best) const {
+        find_largest_gains(total_.data(), n_, share, left_weight_.data(), gain_.data(), best.data());
     }
 
-    std::vector<double> low_, high_, total_, share_seen_, inverse_sd_, best_of_, surely_best_of_;  // per covariate
-    std::vector<double> thresholds_, gain_;                                                        // per threshold and covariate
-    std::vector<Real> z_, left_weight_, left_over_;
+    std::size_t n_ = 0;  // covariates
+    std::vector<double> low_, high_, total_, share_seen_, inverse_sd_;  // per covariate
+    std::vector<double> best_of_, surely_best_of_;
+    std::vector<double> thresholds_;  // per cell
+    std::vector<Real> z_, left_weight_, left_over_, gain_;
+    std::vector<double> padding_;
+    std::vector<LabelStats> padded_labels_;
 };
 
 }  // namespace boostline

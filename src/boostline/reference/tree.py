@@ -24,7 +24,7 @@ FAR_OUT = 12.0  # standard deviations; further out a share of 2e-33 is as good a
 GAIN_TIE = 1e-9  # gains that differ by no more are tied
 MASS_TIE = 1e-9  # and so are masses, for single_label; of the heaviest
 # What one record takes, for the cap on a tree's memory.
-NODE_BYTES, LABEL_BYTES, STATISTICS_BYTES = 48, 24, 40  # the last for each covariate
+NODE_BYTES, LABEL_BYTES, STATISTICS_BYTES = 64, 16, 40  # the last for each covariate
 
 _erfc = np.frompyfunc(math.erfc, 1, 1)
 

@@ -1,0 +1,88 @@
+"""The split search of the core against a plain one, and its coarse screen against the exact search."""
+
+import numpy as np
+import pytest
+from scipy import special
+
+from boostline import _core
+
+
+def random_leaf(rng, n_labels, n_covariates, n_rows, missing):
+    """Statistics (weight, mean, m2, min, max) of each label from real rows, some of them constant or unseen."""
+    blocks = []
+    for _ in range(n_labels):
+        x = rng.normal(
+            rng.normal(0, 1.5, n_covariates),
+            rng.gamma(1, 1, n_covariates),
+            (rng.integers(1, n_rows), n_covariates),
+        )
+        x[:, rng.random(n_covariates) < 0.1] = 1.0  # a covariate with one value
+        x = np.round(x, rng.integers(0, 3))  # so that values and thresholds tie
+        w = rng.gamma(1, 1, len(x))[:, None] * np.where(rng.random(x.shape) < missing, 0.0, 1.0)
+        total = w.sum(0)
+        seen = total > 0
+        mean = np.divide((w * x).sum(0), total, out=np.zeros(n_covariates), where=seen)
+        m2 = (w * (x - mean) ** 2).sum(0)
+        low = np.where(w > 0, x, np.inf).min(0)
+        high = np.where(w > 0, x, -np.inf).max(0)
+        blocks.append(np.stack([total, mean, m2, low, high]))
+    return np.stack(blocks)
+
+
+def plain_gains(stats):
+    """Gain of every covariate at its best threshold, by the definition: entropy before less entropy after."""
+
+    def entropy(masses):
+        return (special.entr(masses / masses.sum()) / np.log(2)).sum() if masses.sum() > 0 else 0.0
+
+    best = np.full(stats.shape[2], -1.0)
+    most = stats[:, 0].sum(0).max()
+    for f in range(stats.shape[2]):
+        w, mean, m2, low, high = stats[:, :, f].T
+        total = w.sum()
+        if total == 0 or low.min() == high.max():
+            continue
+        for j in range(1, 11):
+            t = low.min() + (high.max() - low.min()) * j / 11
+            sd = np.sqrt(np.maximum(m2 / np.where(w > 0, w, 1), 1e-12))
+            left = w * np.where(
+                t >= high, 1.0, np.where(t < low, 0.0, special.ndtr((t - mean) / sd))
+            )
+            right = w - left
+            if min(left.sum(), right.sum()) <= 0.01 * total:
+                continue
+            after = (left.sum() * entropy(left) + right.sum() * entropy(right)) / total
+            best[f] = max(best[f], (entropy(w) - after) * total / most)
+    return best
+
+
+@pytest.mark.parametrize("n_covariates", [1, 2, 7, 8, 9, 13, 16, 20, 31])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_best_split_and_coarse_screen(n_covariates, missing):
+    rng = np.random.default_rng(n_covariates)
+    closest = np.inf
+    for _ in range(60):
+        n_labels = int(rng.integers(2, 40))
+        stats = random_leaf(rng, n_labels, n_covariates, int(rng.integers(2, 40)), missing)
+        covariate, _, gain, lead, coarse = _core.split_leads(stats.ravel(), n_covariates)
+        gains = plain_gains(stats)
+        if gains.max() < 0:
+            assert covariate == -1
+            continue
+        assert gain == pytest.approx(max(gains.max(), 0.0), abs=1e-8)
+        assert gains[covariate] == pytest.approx(gains.max(), abs=1e-8)
+        others = np.delete(gains, covariate)
+        assert lead == pytest.approx(gain - max(0.0, others.max(initial=0.0)), abs=1e-8)
+        assert coarse >= lead  # the screen never hides a split
+        closest = min(closest, coarse - lead)
+    assert closest < 0.01  # and it is no idle bound
+
+
+def test_coarse_screen_stands_heavy_and_light_leaves():
+    rng = np.random.default_rng(5)
+    for scale in (1e-6, 1e3, 1e9, 1e20):
+        for _ in range(20):
+            stats = random_leaf(rng, 12, 20, 30, 0.1)
+            stats[:, [0, 2]] *= scale
+            *_, lead, coarse = _core.split_leads(stats.ravel(), 20)
+            assert lead <= coarse < lead + 0.3
