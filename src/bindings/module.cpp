@@ -86,10 +86,11 @@ NB_MODULE(_core, m) {
     });
     m.def("committee", [](std::int32_t n_labels, std::int64_t n_features, std::vector<std::string> parts, std::uint64_t seed,
                           std::size_t n_landmarks, double kernel_ridge, std::size_t n_replays, std::size_t memory,
-                          double learning_rate, double ridge, std::size_t n_neighbours) {
+                          double learning_rate, double ridge, std::size_t n_neighbours, std::int64_t few_features) {
         return std::shared_ptr<Learner>(new Committee(
             n_labels, n_features,
-            CommitteeSettings{std::move(parts), seed, n_landmarks, kernel_ridge, n_replays, memory, learning_rate, ridge, n_neighbours}));
+            CommitteeSettings{std::move(parts), seed, n_landmarks, kernel_ridge, n_replays, memory, learning_rate, ridge,
+                              n_neighbours, few_features}));
     });
 
     nb::enum_<Expert>(m, "Expert")
@@ -135,6 +136,9 @@ NB_MODULE(_core, m) {
         .def("votes", &Model::votes, "rows"_a, "n_features"_a)
         .def("set_threads", [](Model& self, int n) { self.writing([&](Booster& b) { b.set_threads(n); return 0; }); })
         .def("grow_labels", [](Model& self, std::int32_t n) { self.writing([&](Booster& b) { b.grow_labels(n); return 0; }); })
+        .def("grow_features", [](Model& self, std::int64_t n, bool were_missing) {
+            self.writing([&](Booster& b) { b.grow_features(n, were_missing); return 0; });
+        })
         .def("memory_bytes", [](const Model& self) { return self.reading([](const Booster& b) { return b.memory_bytes(); }); })
         .def("clone", [](const Model& self, bool share_serial) {
             return new Model(self.reading([&](const Booster& b) { return b.clone(share_serial); }));

@@ -22,6 +22,10 @@ class PythonLearner final : public Learner {
         nb::gil_scoped_acquire gil;
         adapter_.attr("grow_labels")(n);
     }
+    void grow_features(std::int64_t n, bool were_missing) override {
+        nb::gil_scoped_acquire gil;
+        adapter_.attr("grow_features")(n, were_missing);
+    }
     void reset() override {
         nb::gil_scoped_acquire gil;
         adapter_.attr("reset")();

@@ -106,6 +106,11 @@ class Booster {
         resize_workspace();
     }
 
+    void grow_features(std::int64_t n, bool were_missing) {
+        n_features_ = n;
+        for (const auto& learner : learners_) learner->grow_features(n, were_missing);
+    }
+
     // Whether to start anew when the loss has risen for good.
     void watch_drift(bool watch) { watches_drift_ = watch; }
 

@@ -22,6 +22,7 @@ struct CommitteeSettings {
     double learning_rate = 0.3;
     double ridge = 3.0;
     std::size_t n_neighbours = 40;
+    std::int64_t few_features = 512;  // ridge and neighbours look at no more
 
     bool has(const char* part) const { return std::find(parts.begin(), parts.end(), part) != parts.end(); }
 };
@@ -38,6 +39,7 @@ class Committee final : public Learner {
           n_labels_(other.n_labels_),
           n_features_(other.n_features_),
           stacked_(other.stacked_),
+          for_few_(other.for_few_),
           nearest_(other.nearest_),
           stack_(other.stack_),
           raw_(other.raw_) {
@@ -75,6 +77,14 @@ class Committee final : public Learner {
         n_labels_ = static_cast<std::size_t>(n);
         make_upper();
     }
+    void grow_features(std::int64_t n, bool were_missing) override {
+        const std::int64_t before = few_features(), few = std::min(n, settings_.few_features);
+        for (std::size_t i = 0; i < scorers_.size(); ++i) {
+            if (!for_few_[i]) scorers_[i]->grow_features(n, were_missing);
+            else if (few > before) scorers_[i]->grow_features(few, were_missing);
+        }
+        n_features_ = n;
+    }
     void reset() override {
         for (const auto& scorer : scorers_) scorer->reset();
         make_upper();
@@ -101,19 +111,22 @@ class Committee final : public Learner {
 
   private:
     std::size_t n_parts() const { return settings_.parts.size(); }
+    std::int64_t few_features() const { return std::min(n_features_, settings_.few_features); }
 
     void make_scorers() {
         const auto k = static_cast<std::int32_t>(n_labels_);
         const CommitteeSettings& s = settings_;
-        const auto add = [&](std::unique_ptr<Scorer> scorer, bool is_stacked) {
+        const auto add = [&](std::unique_ptr<Scorer> scorer, bool is_stacked, bool for_few) {
             scorers_.push_back(std::move(scorer));
             stacked_.push_back(is_stacked);
+            for_few_.push_back(for_few);
         };
-        if (s.has("kernel")) add(std::make_unique<KernelScorer>(k, n_features_, s.n_landmarks, s.kernel_ridge), true);
+        if (s.has("kernel")) add(std::make_unique<KernelScorer>(k, n_features_, s.n_landmarks, s.kernel_ridge), true, false);
         if (s.has("linear"))
-            add(std::make_unique<LinearScorer>(k, n_features_, s.seed, s.n_replays, s.memory, s.learning_rate, 0), true);
-        if (s.has("ridge")) add(std::make_unique<RidgeScorer>(k, n_features_, s.ridge), true);
-        if (s.has("neighbours")) add(std::make_unique<NeighboursScorer>(k, n_features_, s.n_neighbours, s.memory), false);
+            add(std::make_unique<LinearScorer>(k, n_features_, s.seed, s.n_replays, s.memory, s.learning_rate, 0), true, false);
+        if (s.has("ridge")) add(std::make_unique<RidgeScorer>(k, few_features(), s.ridge), true, true);
+        if (s.has("neighbours"))
+            add(std::make_unique<NeighboursScorer>(k, few_features(), s.n_neighbours, s.memory), false, true);
     }
     void make_upper() {
         nearest_.reset();
@@ -146,6 +159,7 @@ class Committee final : public Learner {
     std::int64_t n_features_;
     std::vector<std::unique_ptr<Scorer>> scorers_;
     std::vector<bool> stacked_;  // whether a scorer's scores go into the stack
+    std::vector<bool> for_few_;  // whether a scorer's cost bears few features only
     std::optional<NearestMemory> nearest_;
     std::optional<RecursiveLeastSquares> stack_;
     std::vector<double> raw_, stack_input_;  // of the row at hand, parts x labels

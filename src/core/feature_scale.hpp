@@ -16,13 +16,15 @@ struct Entries {
     std::vector<std::int32_t> index;
     std::vector<double> value;
 
-    void assign(const Row& x) {
+    // Of the first n_features features.
+    void assign(const Row& x, std::size_t n_features) {
+        const auto end = static_cast<std::int64_t>(n_features);
         index.clear();
         value.clear();
         if (x.is_sparse) {
-            for (std::int64_t i = 0; i < x.n_stored; ++i) add(x.index[i], x.value[i]);
+            for (std::int64_t i = 0; i < x.n_stored && x.index[i] < end; ++i) add(x.index[i], x.value[i]);
         } else {
-            for (std::int64_t f = 0; f < x.n_features; ++f) add(f, x.dense[f]);
+            for (std::int64_t f = 0; f < end; ++f) add(f, x.dense[f]);
         }
     }
     std::size_t size() const { return index.size(); }
@@ -43,14 +45,27 @@ class FeatureScale {
     std::size_t n_features() const { return mean_.size(); }
     double n_rows() const { return n_rows_; }
 
+    // Features that had no value in any row.
+    std::size_t n_always_missing() const { return n_always_missing_; }
+
+    void grow(std::size_t n, bool were_missing) {
+        if (were_missing && n_rows_ > 0.0) n_always_missing_ += n - n_features();
+        n_nonzero_.resize(n, 0.0);
+        n_missing_.resize(n, were_missing ? n_rows_ : 0.0);
+        mean_.resize(n, 0.0);
+        m2_.resize(n, 0.0);
+    }
+
     // Welford's update over the non-zero values; zeros are added in when a moment is asked for.
     void learn(const Entries& row) {
         n_rows_ += 1.0;
+        n_always_missing_ = 0;
         for (std::size_t i = 0; i < row.size(); ++i) {
             const auto f = static_cast<std::size_t>(row.index[i]);
             const double v = row.value[i];
             if (v != v) {
                 n_missing_[f] += 1.0;
+                n_always_missing_ += n_missing_[f] == n_rows_ ? 1u : 0u;
                 continue;
             }
             n_nonzero_[f] += 1.0;
@@ -100,6 +115,8 @@ class FeatureScale {
         std::vector<double> rows(1);
         read(in, prefix + "n_rows", rows);
         n_rows_ = rows[0];
+        n_always_missing_ = 0;
+        for (const double n : n_missing_) n_always_missing_ += n_rows_ > 0.0 && n == n_rows_ ? 1u : 0u;
     }
 
   private:
@@ -110,6 +127,7 @@ class FeatureScale {
     }
 
     double n_rows_ = 0.0;
+    std::size_t n_always_missing_ = 0;
     std::vector<double> n_nonzero_, n_missing_, mean_, m2_;  // mean and m2 of the non-zero values
 };
 

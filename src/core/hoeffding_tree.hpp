@@ -37,6 +37,7 @@ class HoeffdingTree final : public Learner {
 
     std::string kind() const override { return "hoeffding_tree"; }
     void grow_labels(std::int32_t n) override { n_labels_ = n; }
+    void grow_features(std::int64_t, bool) override {}  // it keeps to its covariates
     void reset() override { *this = HoeffdingTree(n_labels_, settings_); }
     std::unique_ptr<Learner> clone() const override { return std::make_unique<HoeffdingTree>(*this); }
 

@@ -45,7 +45,7 @@ class KernelScorer final : public Scorer {
             model_.learn(kernel_.data(), targets.value.data(), importance, raw);
             return;
         }
-        query_.entries.assign(x);
+        query_.entries.assign(x, n_features_);
         scale_.learn(query_.entries);
         landmarks_.keep(query_.entries);
         importance_.push_back(importance);
@@ -62,6 +62,12 @@ class KernelScorer final : public Scorer {
         else widen(labels_, n_labels_, wide, 0.0);
         model_.grow_labels(wide);
         n_labels_ = wide;
+    }
+    // Features that come when the landmarks are complete are not looked at: no landmark has a value of theirs.
+    void grow_features(std::int64_t n, bool were_missing) override {
+        n_features_ = static_cast<std::size_t>(n);
+        if (n_rows_ < n_landmarks_) scale_.grow(n_features_, were_missing);
+        landmarks_.grow(n_features_, were_missing, n_rows_ == n_landmarks_);
     }
     void reset() override { *this = as_new(); }
     std::size_t memory_bytes() const override {

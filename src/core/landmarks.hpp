@@ -11,6 +11,7 @@
 
 #include "feature_scale.hpp"
 #include "math.hpp"
+#include "scorer.hpp"
 #include "symmetric.hpp"
 
 namespace boostline {
@@ -93,7 +94,8 @@ class Landmarks {
         constexpr double kDenseShare = 0.25;
         const std::size_t n = offset_.size() - 1;
         if (!is_fit())
-            is_dense_ = static_cast<double>(index_.size()) > kDenseShare * static_cast<double>(n) * static_cast<double>(d_);
+            is_dense_ = static_cast<double>(n_values()) >
+                        kDenseShare * static_cast<double>(n) * static_cast<double>(d_ - scale.n_always_missing());
         mean_.resize(d_);
         inverse_.resize(d_);
         for (std::size_t f = 0; f < d_; ++f) {
@@ -118,6 +120,19 @@ class Landmarks {
         n_ = n;
         width_ = rms_distance();
         find_squares();
+    }
+
+    // New features come last. Until the next fit they are taken for constant.
+    void grow(std::size_t n_features, bool were_missing, bool frozen) {
+        const bool fitted = n_ > 0;
+        if (fitted && is_dense_) widen(unit_, padded(d_), padded(n_features), 0.0);
+        if (were_missing && !frozen) add_missing(n_features);
+        if (fitted) {
+            mean_.resize(n_features, 0.0);
+            inverse_.resize(n_features, 0.0);
+        }
+        d_ = n_features;
+        if (fitted) find_squares();
     }
 
     // The row just kept, as standardised for a query, becomes a centre without a new fit.
@@ -148,7 +163,7 @@ class Landmarks {
             standardise_dense(unit, x.dense, d_, query.unit.data());
             std::fill(query.unit.begin() + static_cast<std::ptrdiff_t>(d_), query.unit.end(), 0.0);
         } else {
-            query.entries.assign(x);
+            query.entries.assign(x, d_);
             query.unit.resize(query.entries.size());
             for (std::size_t e = 0; e < query.entries.size(); ++e) {
                 const auto f = static_cast<std::size_t>(query.entries.index[e]);
@@ -241,6 +256,33 @@ class Landmarks {
     template <class T>
     static void release(std::vector<T>& v) {
         std::vector<T>().swap(v);
+    }
+
+    std::size_t n_values() const {  // that are neither zero nor missing
+        return static_cast<std::size_t>(std::count_if(value_.begin(), value_.end(), [](double v) { return v == v; }));
+    }
+
+    // An entry NaN at the end of every row for each of the features d_ .. n - 1.
+    void add_missing(std::size_t n) {
+        std::vector<std::int32_t> index;
+        std::vector<double> value, unit;
+        std::vector<std::int64_t> offset(1, 0);
+        const bool has_units = n_ > 0 && !is_dense_;
+        for (std::size_t i = 0; i + 1 < offset_.size(); ++i) {
+            for_entries(i, [&](std::size_t e, std::size_t) {
+                index.push_back(index_[e]);
+                value.push_back(value_[e]);
+                if (has_units) unit.push_back(unit_[e]);
+            });
+            for (std::size_t f = d_; f < n; ++f) index.push_back(static_cast<std::int32_t>(f));
+            value.resize(index.size(), std::nan(""));
+            if (has_units) unit.resize(index.size(), 0.0);
+            offset.push_back(static_cast<std::int64_t>(index.size()));
+        }
+        index_.swap(index);
+        value_.swap(value);
+        offset_.swap(offset);
+        if (has_units) unit_.swap(unit);
     }
 
     Standardise standard() const { return {mean_.data(), inverse_.data(), root_}; }

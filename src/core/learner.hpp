@@ -31,6 +31,9 @@ class Learner {
     // Makes room for labels n_labels() .. n - 1, which have not been seen so far.
     virtual void grow_labels(std::int32_t n) = 0;
 
+    // Rows have n features from now on. The new ones come last; in the rows so far they were missing, or zero.
+    virtual void grow_features(std::int64_t n, bool were_missing) = 0;
+
     // Forgets everything: as new. Called when the stream has changed (drift).
     virtual void reset() = 0;
 

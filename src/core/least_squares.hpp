@@ -132,6 +132,13 @@ class RecursiveLeastSquares {
         else widen(weights_, n_labels_, n, 0.0);
         n_labels_ = n;
     }
+    // `count` new inputs at `at`, which were zero so far. The inputs before them will be `shrink` times what they
+    // were: weights and covariance follow, so that no score changes.
+    void insert_inputs(std::size_t at, std::size_t count, double shrink) {
+        for (std::size_t i = 0; i < at * n_labels_; ++i) weights_[i] /= shrink;
+        weights_.insert(weights_.begin() + static_cast<std::ptrdiff_t>(at * n_labels_), count * n_labels_, 0.0);
+        covariance_.insert(at, count, prior_ / stretch_, 1.0 / shrink);
+    }
     void reset() { *this = RecursiveLeastSquares(n_inputs(), n_labels_, 1.0 / prior_, forgetting_); }
 
     std::size_t memory_bytes() const {  // beyond sizeof

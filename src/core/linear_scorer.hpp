@@ -153,6 +153,16 @@ class LinearScorer final : public Scorer {
         n_labels_ = n;
     }
 
+    void grow_features(std::int64_t n_new, bool were_missing) override {
+        const auto n = static_cast<std::size_t>(n_new);
+        if (hashes_) return;
+        scale_.grow(n, were_missing);
+        if (were_missing) memory_.add_missing(n_inputs_, n);
+        weights_.resize(n * 2 * width(), 0.0);
+        for (std::size_t f = n_inputs_; f < n; ++f) std::fill_n(weights_.data() + (f * 2 + 1) * width(), width(), kFirstSquares);
+        n_inputs_ = n;
+    }
+
     void reset() override {
         scale_ = RowScale(n_inputs_);
         memory_.clear();
@@ -241,7 +251,7 @@ class LinearScorer final : public Scorer {
     // missing.
     void read(const Row& x, Scratch& scratch) const {
         Entries& entries = scratch.entries;
-        entries.assign(x);
+        entries.assign(x, static_cast<std::size_t>(x.n_features));
         if (!hashes_) return;
         auto& hashed = scratch.hashed;
         hashed.clear();

@@ -120,7 +120,7 @@ class NearestMemory {
         known_.resize(n, n_added_);
         n_labels_ = n;
     }
-    // Where the points are scores by label: grow_labels, and the new coordinate is 0 in all points so far.
+    // New coordinates come last and are 0 in all points so far.
     void grow_inputs(std::size_t n) {
         const std::size_t n_blocks = n_inputs_ == 0 ? 0 : points_.size() / (n_inputs_ * kPointBlock);
         std::vector<float> wide(n_blocks * n * kPointBlock, 0.0f);

@@ -22,14 +22,14 @@ class NeighboursScorer final : public Scorer {
 
     void score(const Row& x, double* raw) const override {
         static thread_local Scratch scratch;
-        scratch.entries.assign(x);
+        scratch.entries.assign(x, scale_.n_features());
         place(scratch.entries, scratch);
         nearest_.score(scratch.point.data(), raw);
     }
 
     void learn(const Row& x, const Targets& targets, double importance, const double*) override {
         static thread_local Scratch scratch;
-        scratch.entries.assign(x);
+        scratch.entries.assign(x, scale_.n_features());
         place(scratch.entries, scratch);
         nearest_.add(scratch.point.data(), targets.value.data(), importance);
         rows_.push(scratch.entries, nullptr, importance);
@@ -44,6 +44,12 @@ class NeighboursScorer final : public Scorer {
     }
 
     void grow_labels(std::int32_t n) override { nearest_.grow_labels(static_cast<std::size_t>(n)); }
+    void grow_features(std::int64_t n_new, bool were_missing) override {
+        const auto n = static_cast<std::size_t>(n_new);
+        if (were_missing) rows_.add_missing(scale_.n_features(), n);
+        scale_.grow(n, were_missing);
+        nearest_.grow_inputs(n);
+    }
     void reset() override {
         scale_ = RowScale(scale_.n_features());
         rows_.clear();

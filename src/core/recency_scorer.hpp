@@ -26,6 +26,7 @@ class RecencyScorer final : public Scorer {
     }
 
     void grow_labels(std::int32_t n) override { counts_.resize(static_cast<std::size_t>(n), 0.0); }
+    void grow_features(std::int64_t, bool) override {}
     void reset() override {
         std::fill(counts_.begin(), counts_.end(), 0.0);
         total_ = 0.0;

@@ -30,11 +30,16 @@ class RidgeScorer final : public Scorer {
     // Learns with the inputs that score_to_learn saw: the scale takes in the row afterwards.
     void learn(const Row& x, const Targets& targets, double importance, const double* raw) override {
         model_.learn(inputs_.data(), targets.value.data(), importance, raw);
-        entries_.assign(x);
+        entries_.assign(x, scale_.n_features());
         scale_.learn(entries_);
     }
 
     void grow_labels(std::int32_t n) override { model_.grow_labels(static_cast<std::size_t>(n)); }
+    void grow_features(std::int64_t n_new, bool were_missing) override {
+        const std::size_t d = scale_.n_features(), n = static_cast<std::size_t>(n_new);
+        model_.insert_inputs(d, n - d, root(d) / root(n));
+        scale_.grow(n, were_missing);
+    }
     void reset() override {
         scale_ = FeatureScale(scale_.n_features());
         model_.reset();
@@ -61,12 +66,14 @@ class RidgeScorer final : public Scorer {
     const RecursiveLeastSquares& model() const { return model_; }
 
   private:
+    static double root(std::size_t n_features) { return std::sqrt(static_cast<double>(std::max<std::size_t>(n_features, 1))); }
+
     // [u, 1]: u the standardised features, clipped, over the root of their number, so that |u| is about 1 whatever it is.
     // A missing feature counts as its mean.
     void standardise(const Row& x, std::vector<double>& inputs) const {
         constexpr double kClip = 5.0;
         const std::size_t d = scale_.n_features();
-        const double root = std::sqrt(static_cast<double>(std::max<std::size_t>(d, 1)));
+        const double root = RidgeScorer::root(d);
         inputs.resize(d + 1);
         for (std::size_t f = 0; f < d; ++f) {
             const double u = (x.dense[f] - scale_.mean(f)) * scale_.inverse_deviation(f);

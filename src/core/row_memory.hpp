@@ -77,6 +77,22 @@ class RowMemory {
         n_labels_ = n;
     }
 
+    // Features first .. last - 1 are new, and were missing in the rows so far.
+    void add_missing(std::size_t first, std::size_t last) {
+        const RowMemory old = *this;
+        clear();
+        std::vector<std::int32_t> index;
+        std::vector<double> value;
+        for (std::size_t age = old.size(); age-- > 0;) {
+            const RowView row = old.row(age);
+            index.assign(row.index, row.index + row.size);
+            value.assign(row.value, row.value + row.size);
+            for (std::size_t f = first; f < last; ++f) index.push_back(static_cast<std::int32_t>(f));
+            value.resize(index.size(), std::nan(""));
+            push(RowView(index.data(), value.data(), index.size()), old.targets(age), old.importance(age));
+        }
+    }
+
     void clear() { *this = RowMemory(capacity_, n_labels_); }
 
     std::size_t memory_bytes() const {

@@ -34,8 +34,14 @@ class RowScale {
     std::size_t n_features() const { return is_dense_.size(); }
     std::int64_t n_rows() const { return static_cast<std::int64_t>(scale_.n_rows()); }
 
-    // A table of numbers rather than a bag of words: at least half of the features are dense.
-    bool is_table() const { return 2 * dense_.size() >= n_features(); }
+    // A table of numbers rather than a bag of words: at least half of the features that ever had a value are dense.
+    bool is_table() const { return 2 * dense_.size() >= n_features() - scale_.n_always_missing(); }
+
+    void grow(std::size_t n, bool were_missing) {
+        scale_.grow(n, were_missing);
+        inverse_rms_.resize(n, 0.0);
+        is_dense_.resize(n, 0);
+    }
 
     void learn(const Entries& row) {
         scale_.learn(row);

@@ -53,6 +53,7 @@ class Scorer {
     virtual void learn(const Row& x, const Targets& targets, double importance, const double* raw) = 0;
 
     virtual void grow_labels(std::int32_t n) = 0;
+    virtual void grow_features(std::int64_t n, bool were_missing) = 0;  // see Learner
     virtual void reset() = 0;  // as new
     virtual std::size_t memory_bytes() const = 0;
     virtual std::unique_ptr<Scorer> clone() const = 0;
@@ -101,6 +102,7 @@ class ScorerLearner final : public Learner {
         n_labels_ = static_cast<std::size_t>(n);
         raw_.assign(n_labels_, 0.0);
     }
+    void grow_features(std::int64_t n, bool were_missing) override { scorer_->grow_features(n, were_missing); }
     void reset() override { scorer_->reset(); }
     std::size_t memory_bytes() const override {
         return sizeof(*this) + scorer_->memory_bytes() + raw_.capacity() * sizeof(double);

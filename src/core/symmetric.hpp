@@ -167,6 +167,20 @@ class PackedSymmetric {
         n_pending_ = 0;
     }
 
+    // Makes room for `count` rows and columns at `at`, zero but for their diagonal. The rows and columns before are
+    // multiplied by `factor`.
+    void insert(std::size_t at, std::size_t count, double diagonal, double factor) {
+        flush();
+        PackedSymmetric wide(n_ + count);
+        for (std::size_t i = 0; i < n_; ++i)
+            for (std::size_t j = 0; j <= i; ++j) {
+                const double scale = (i < at ? factor : 1.0) * (j < at ? factor : 1.0);
+                wide.row(i < at ? i : i + count)[j < at ? j : j + count] = row(i)[j] * scale;
+            }
+        for (std::size_t i = at; i < at + count; ++i) wide.row(i)[i] = diagonal;
+        *this = std::move(wide);
+    }
+
     bool has_positive_diagonal() const {  // of the cells, without what is pending
         for (std::size_t i = 0; i < n_; ++i)
             if (!(row(i)[i] > 0.0)) return false;

@@ -108,6 +108,69 @@ def test_features_that_appear_are_learned_from():
     assert hits > 180
 
 
+@pytest.mark.parametrize("fill_value", [None, 0.0])
+def test_features_may_go_on_appearing(fill_value):
+    """The labels follow one of 60 features that come one after the other, far beyond any reserve."""
+    rng = np.random.default_rng(0)
+    model = AdaOLMRClassifier(fill_value=fill_value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for t in range(600):
+            first = min(t // 5, 50)
+            x = {f"f{first + j}": rng.normal() for j in range(10)}
+            x["f59"] = x.get("f59", rng.normal() if t >= 250 else 0.0)
+            model.learn_one(x, {"up": x["f59"] > 0, "down": x["f59"] < 0, "else": False})
+    assert len(model.feature_names) == 60 <= model.booster.n_features
+    hits = 0
+    for _ in range(100):
+        late = rng.normal()
+        scores = model.score_one({"f59": late, "f55": rng.normal(), "new": 1.0})
+        hits += (scores["up"] > scores["down"]) == (late > 0)
+    assert hits > 90
+    twin = pickle.loads(pickle.dumps(model))
+    for name in ("g1", "g2", *(f"h{i}" for i in range(30))):
+        for each in (model, twin):
+            each.learn_one({name: 1.0, "f59": 0.5}, {"up"})
+    assert twin.score_one({"f59": 1.0, "h3": 1.0}) == model.score_one({"f59": 1.0, "h3": 1.0})
+
+
+def test_words_without_end():
+    """A vocabulary that grows with every document, without a word about its size."""
+    rng = np.random.default_rng(1)
+    topics = {"sport": ["goal", "team", "match"], "law": ["court", "bill", "vote"]}
+    model = feature_extraction.BagOfWords() | AdaOLMRClassifier(fill_value=0.0)
+    letters = str.maketrans("01", "ab")
+    hits = []
+    for t in range(300):
+        topic = str(rng.choice(list(topics)))
+        words = [
+            *rng.choice(topics[topic], 2),
+            *("w" + np.base_repr(rng.integers(20 * t + 20)).translate(letters) for _ in range(12)),
+        ]
+        scores = model.score_one(" ".join(words))
+        hits.append(bool(scores) and max(scores, key=scores.get) == topic)
+        model.learn_one(" ".join(words), {topic})
+    assert np.mean(hits[150:]) > 0.9
+    assert model["AdaOLMRClassifier"].booster.n_features > 1000
+
+
+def test_learners_that_cannot_take_more_features_keep_the_first():
+    class Half:
+        def predict(self, x):
+            return np.full(2, 0.5)
+
+        def learn(self, x, relevant, costs, weight):
+            self.seen = len(x)
+
+    model = AdaOLMRClassifier([Half()], combine="paper")
+    model.learn_one({"a": 1.0}, {"x": True, "y": False})
+    names = {f"n{i}": 1.0 for i in range(20)}
+    with pytest.warns(UserWarning, match="is left out, because all 9 places are taken"):
+        model.learn_one({"a": 1.0, **names}, {"x": True, "y": False})
+    model.learn_one({"a": 1.0, **names}, {"x": False, "y": True})
+    assert model.booster.n_features == 9
+
+
 def test_too_many_features_are_left_out_with_one_warning():
     model = AdaOLMRClassifier(paper_trees(3), n_features=2)
     model.learn_one({"a": 1.0, "b": 2.0}, {"x": True, "y": False})

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline import _core, _inputs
-from boostline.boosters._record import Record
+from boostline.boosters._growth import Growth, checked_names
 from boostline.boosters._undo import Undo
 from boostline.learners import Description, HoeffdingTree, describe, from_config
 from boostline.learners.python import FromPython
@@ -24,7 +24,7 @@ _SETTINGS_STREAM = 1
 _BOOSTERS: dict[str, type[Booster]] = {}
 
 
-class Booster(Record):
+class Booster(Growth):
     """Base of `AdaOLMR` and `OnlineBMR`; not to be made itself."""
 
     algorithm: ClassVar[str]
@@ -42,7 +42,7 @@ class Booster(Record):
         seed: int | None = 0,
         n_threads: int = 1,
     ) -> None:
-        self._labels = None if labels is None else _checked_names(labels)
+        self._labels = None if labels is None else checked_names(labels)
         if n_labels is None:
             if self._labels is None:
                 raise TypeError("give n_labels or labels")
@@ -188,33 +188,6 @@ class Booster(Record):
         native = self._ready(rows.n_features)
         votes = native.votes(rows.native, rows.n_features).reshape(rows.n, -1, self._n_labels)
         return votes[0] if rows.is_single else votes
-
-    def add_labels(self, labels: int | Sequence[Any]) -> None:
-        """Make room for new labels: their number, or their names if labels have names.
-
-        The new labels come last. Learners know nothing of them yet, so they start as any label that has not been
-        seen. The theorems assume a fixed k: their bounds hold from here on for a stream that starts here.
-        """
-        if isinstance(labels, int | np.integer):
-            if self._labels is not None:
-                raise TypeError("this model's labels have names, so give the names of the new ones")
-            n_new, names = _inputs.whole_number(labels, "labels", 1), None
-        else:
-            if self._labels is None:
-                raise TypeError(
-                    "this model's labels have no names, so give the number of the new ones"
-                )
-            names = _checked_names([*self._labels, *labels])
-            n_new = len(names) - self._n_labels
-        n = _inputs.whole_number(self._n_labels + n_new, "n_labels", 2, 2**24)
-        if self._native is not None:
-            self._native.grow_labels(n)
-            self._after_growth(self._native)
-        self._n_labels, self._labels = n, names
-        self._make_reader()
-
-    def _after_growth(self, native: _core.Model) -> None:
-        """Forget what depends on the number of labels."""
 
     # Looking inside.
 
@@ -397,18 +370,6 @@ class Booster(Record):
             stand_ins = [HoeffdingTree(features=(0,)).build(self._n_labels, 1) for _ in range(n)]
             native = self._make_native(stand_ins, 1)
         return native.state()[name]
-
-
-def _checked_names(labels: Sequence[Any]) -> list[Any]:
-    if isinstance(labels, str | bytes):
-        raise TypeError(f"labels is the string {labels!r}, but a list of names is needed")
-    names = [name.item() if isinstance(name, np.generic) else name for name in labels]
-    seen: set[Any] = set()
-    for name in names:
-        if name in seen:
-            raise ValueError(f"labels has {name!r} twice")
-        seen.add(name)
-    return names
 
 
 def _named(order: NDArray[np.intp], labels: list[Any]) -> list[Any]:

@@ -31,9 +31,16 @@ class Committee(Description):
     parts
         Members, of "kernel", "linear", "ridge", "neighbours", "output_neighbours" and "stack".
     few_features
-        Above so many features "ridge" and "neighbours" are left out.
-    n_landmarks, n_replays, memory, n_neighbours
-        As in `Kernel`, `Linear` and `Neighbours`.
+        Above so many features "ridge" and "neighbours" are left out. If features are added later, these two look at the
+        first so many.
+    n_landmarks, kernel_ridge
+        The number of landmarks and the ridge of `Kernel`.
+    n_replays, memory, learning_rate
+        As in `Linear`; ``memory`` also for `Neighbours`.
+    ridge
+        As in `Ridge`.
+    n_neighbours
+        As in `Neighbours`.
     seed
         Of the draws; None takes it from the model's seed.
     """
@@ -41,10 +48,13 @@ class Committee(Description):
     kind: ClassVar[str] = "committee"
     parts: tuple[str, ...] = PARTS
     few_features: int = 512
-    n_landmarks: int = 1000
-    n_replays: int = 16
-    memory: int = 4000
-    n_neighbours: int = 40
+    n_landmarks: int = Kernel.n_landmarks
+    kernel_ridge: float = Kernel.ridge
+    n_replays: int = Linear.n_replays
+    memory: int = Linear.memory
+    learning_rate: float = Linear.learning_rate
+    ridge: float = Ridge.ridge
+    n_neighbours: int = Neighbours.n_neighbours
     seed: int | None = None
 
     def __post_init__(self) -> None:
@@ -57,8 +67,9 @@ class Committee(Description):
         if "stack" in self.parts and not {"kernel", "linear", "ridge"} & set(self.parts):
             raise ValueError("the part 'stack' needs 'kernel', 'linear' or 'ridge'")
         whole_number(self.few_features, "few_features", 0)
-        Kernel(self.n_landmarks)
-        Linear(self.n_replays, self.memory)
+        Kernel(self.n_landmarks, self.kernel_ridge)
+        Linear(self.n_replays, self.memory, self.learning_rate)
+        Ridge(self.ridge)
         Neighbours(self.n_neighbours, self.memory)
 
     @property
@@ -81,10 +92,10 @@ class Committee(Description):
         return [dataclasses.replace(self, parts=parts, seed=seed)]
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
-        members: list[Description] = [Kernel(), Linear()]
+        members: list[tuple[Description, int]] = [(Kernel(), n_features), (Linear(), n_features)]
         if "ridge" in self.parts:
-            members.append(Ridge())
-        return sum(m.least_bytes(n_labels, n_features) for m in members) + 12 * n_labels * n_labels
+            members.append((Ridge(), min(n_features, self.few_features)))
+        return sum(m.least_bytes(n_labels, n) for m, n in members) + 12 * n_labels * n_labels
 
     def build(self, n_labels: int, n_features: int) -> _core.Learner:
         return _core.committee(
@@ -93,12 +104,13 @@ class Committee(Description):
             list(self.parts),
             self.seed or 0,
             self.n_landmarks,
-            Kernel.ridge,
+            float(self.kernel_ridge),
             self.n_replays,
             self.memory,
-            Linear.learning_rate,
-            Ridge.ridge,
+            float(self.learning_rate),
+            float(self.ridge),
             self.n_neighbours,
+            self.few_features,
         )
 
 

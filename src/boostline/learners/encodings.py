@@ -112,7 +112,10 @@ class _Encoded:
         return self._encode(self.learner.predict(x), n_labels)
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("get_state", "set_state", "grow_labels") and "learner" in self.__dict__:
+        if (
+            name in ("get_state", "set_state", "grow_labels", "grow_features")
+            and "learner" in self.__dict__
+        ):
             return getattr(self.learner, name)
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 

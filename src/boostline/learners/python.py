@@ -97,12 +97,11 @@ class Adapter:
         self.learner.learn(_as_row(x), relevant.astype(bool), costs, weight)
 
     def grow_labels(self, n_labels: int) -> None:
-        if not hasattr(self.learner, "grow_labels"):
-            raise TypeError(
-                f"{type(self.learner).__name__} has no grow_labels(n_labels), so the model cannot take new labels"
-            )
         self.learner.grow_labels(n_labels)
         self.n_labels = n_labels
+
+    def grow_features(self, n_features: int, were_missing: bool) -> None:
+        self.learner.grow_features(n_features)
 
     def reset(self) -> None:
         """Forget everything, if the learner can; one that cannot goes on as it is."""

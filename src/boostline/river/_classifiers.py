@@ -99,7 +99,7 @@ class _Classifier(base.MultiLabelClassifier):
             label: 1 if value is True else 0 if value is False else _relevance(label, value)
             for label, value in (y if type(y) is dict else _told(y)).items()
         }
-        row = self._features.admitted(x)
+        row = self._features.admitted(x, self._grow_features)
         index = self._index
         if new := [label for label in told if label not in index]:
             new.sort(key=lambda label: (type(label).__name__, str(label)))
@@ -119,6 +119,18 @@ class _Classifier(base.MultiLabelClassifier):
             unknown=relevance == UNKNOWN if some_unknown else None,
         )
         self._zero.observe_one(scores, relevance, w)
+
+    def _grow_features(self, n: int) -> bool:
+        """Make room for rows of n features; False if a learner (written in Python) cannot take more."""
+        if self._booster is None or self._booster.n_features is None:
+            return True
+        try:
+            self._booster.add_features(
+                n - self._booster.n_features, were="zero" if self.fill_value == 0 else "missing"
+            )
+        except TypeError:
+            return False
+        return True
 
     def _admit_labels(self, new: Iterable[Any]) -> None:
         for label in new:
@@ -190,7 +202,7 @@ class AdaOLMRClassifier(_Classifier):
     absent
         What it means that a label is not in y: ``"irrelevant"`` or ``"unknown"``.
     n_features
-        Places for feature names. None: those of the first example and a reserve of an eighth, at least 8.
+        Places for feature names. None: as many as come, up to 65,536. Further names are left out, with a warning.
     fill_value
         The value of a feature that an example does not have: None for missing, 0 for counts of words. With 0 and many
         places, rows are passed on as sparse.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-#: Places kept for names that come after the first example: one for each 8 that are known then, at least 8.
+#: Places kept for names to come, so that the model grows seldom: one for each 8 that are known, at least 8.
 _RESERVE = 8
+#: No more names than that get a place unless the user says so: memory has to be bounded.
+_MOST_FEATURES = 2**16
 #: Rows are passed on as sparse when so small a share of the places is filled.
 _SPARSE_SHARE = 0.1
 
@@ -42,14 +44,15 @@ class FeaturePlaces:
     Parameters
     ----------
     capacity
-        Number of places. None: that of the first example's names and a reserve. Names that come when all places are
-        taken are left out, with one warning.
+        Number of places. None: as many as are needed, up to 65,536. Names that come when all places are taken are left
+        out, with one warning.
     fill_value
         The value of a feature that an example does not have. None: missing.
     """
 
     def __init__(self, capacity: int | None, fill_value: float | None) -> None:
         self.capacity = capacity
+        self._may_grow = capacity is None
         self._fill = float("nan") if fill_value is None else float(fill_value)
         self._place: dict[Any, int] = {}
         self._warned = False
@@ -75,25 +78,29 @@ class FeaturePlaces:
         """Known names, in the order of their places."""
         return list(self._place)
 
-    def admitted(self, x: Mapping[Any, Any]) -> Any:
-        """The row of an example whose new names get places; bad values change nothing."""
+    def admitted(self, x: Mapping[Any, Any], grow: Callable[[int], bool]) -> Any:
+        """The row of an example whose new names get places; bad values change nothing.
+
+        ``grow`` gets the number of places that rows will have, and says whether that can be.
+        """
         names = tuple(x)
-        if names != self._last_names and any(name not in self._place for name in names):
-            values = _numbers(x)
-            if np.isinf(values).any():
-                name = names[int(np.isinf(values).argmax())]
-                raise ValueError(
-                    f"feature {name!r} is {x[name]!r}, but finite numbers are needed, NaN or None for a missing one"
-                )
-            self._admit([name for name in names if name not in self._place])
+        # Names that were ranked before they were ever learned have no place yet.
+        known = names == self._last_names and self._last_has_place.all()
+        if not known and (new := [name for name in names if name not in self._place]):
+            _refuse_infinities(x)
+            self._admit(new, grow)
         return self.row(x)
 
-    def _admit(self, new: list[Any]) -> None:
+    def _admit(self, new: list[Any], grow: Callable[[int], bool]) -> None:
         # In an order that does not depend on how the dict was made.
         new.sort(key=lambda name: (type(name).__name__, str(name)))
-        if self.capacity is None:
-            self.capacity = len(new) + max(_RESERVE, len(new) // _RESERVE)
-        room = self.capacity - len(self._place)
+        needed, room_now = len(self._place) + len(new), self.capacity or 0
+        if self._may_grow and needed > room_now and room_now < _MOST_FEATURES:
+            wanted = min(needed + max(_RESERVE, needed // _RESERVE), _MOST_FEATURES)
+            self._may_grow = grow(wanted)
+            if self._may_grow:
+                self.capacity = wanted
+        room = (self.capacity or 0) - len(self._place)
         for name in new[:room]:
             self._place[name] = len(self._place)
         self._last_names = None
@@ -136,6 +143,15 @@ def _numbers(x: Mapping[Any, Any]) -> FloatArray:
     if numbers.dtype.kind not in "fiub" or numbers.ndim != 1:
         raise _not_a_number(x)
     return numbers.astype(np.float64)
+
+
+def _refuse_infinities(x: Mapping[Any, Any]) -> None:
+    infinite = np.isinf(_numbers(x))
+    if infinite.any():
+        name = list(x)[int(infinite.argmax())]
+        raise ValueError(
+            f"feature {name!r} is {x[name]!r}, but finite numbers are needed, NaN or None for a missing one"
+        )
 
 
 def _not_a_number(x: Mapping[Any, Any]) -> TypeError:

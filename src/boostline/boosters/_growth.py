@@ -1,0 +1,108 @@
+"""Labels and features that come while a model runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from boostline import _core, _inputs
+from boostline.boosters._record import Record
+from boostline.learners import Description
+from boostline.learners.python import FromPython
+
+
+class Growth(Record):
+    """The part of `Booster` that makes room for new labels and features."""
+
+    _n_labels: int
+    _labels: list[Any] | None
+    _n_features: int | None
+    _resolved: list[Description] | None
+
+    def _make_reader(self) -> None:
+        raise NotImplementedError
+
+    def add_labels(self, labels: int | Sequence[Any]) -> None:
+        """Make room for new labels: their number, or their names if labels have names.
+
+        The new labels come last. Learners know nothing of them yet, so they start as any label that has not been
+        seen. The theorems assume a fixed k: their bounds hold from here on for a stream that starts here.
+        """
+        if isinstance(labels, int | np.integer):
+            if self._labels is not None:
+                raise TypeError("this model's labels have names, so give the names of the new ones")
+            n_new, names = _inputs.whole_number(labels, "labels", 1), None
+        else:
+            if self._labels is None:
+                raise TypeError(
+                    "this model's labels have no names, so give the number of the new ones"
+                )
+            names = checked_names([*self._labels, *labels])
+            n_new = len(names) - self._n_labels
+        n = _inputs.whole_number(self._n_labels + n_new, "n_labels", 2, 2**24)
+        self._refuse_rigid_learners("grow_labels", "labels")
+        if self._native is not None:
+            self._native.grow_labels(n)
+            self._after_growth(self._native)
+        self._n_labels, self._labels = n, names
+        self._make_reader()
+
+    def add_features(self, n: int, *, were: str = "missing") -> None:
+        """Make room for ``n`` new features, which come last in the rows from now on.
+
+        No score changes by it. The built-in learners take up the new features as their values come, except trees, which
+        keep to the covariates they began with, and the kernel, once its landmarks are complete.
+
+        Parameters
+        ----------
+        n
+            How many.
+        were
+            What they were in the rows so far: "missing", or "zero" as words that had not come up.
+
+        Examples
+        --------
+        >>> import boostline as bl
+        >>> model = bl.AdaOLMR(3)
+        >>> _ = model.learn([1.0, 2.0], {0})
+        >>> model.add_features(1)
+        >>> model.learn([1.0, 2.0, 0.5], {0}).shape
+        (3,)
+        """
+        n = _inputs.whole_number(n, "n", 1, 2**31 - 1)
+        if were not in ("missing", "zero"):
+            raise ValueError(f"were is {were!r}, but must be 'missing' or 'zero'")
+        if self._native is None or self._n_features is None:
+            raise RuntimeError(
+                "the number of features is set by the first example, and none has been learned yet"
+            )
+        total = _inputs.whole_number(self._n_features + n, "n_features", 1, 2**31 - 1)
+        self._refuse_rigid_learners("grow_features", "features")
+        self._native.grow_features(total, were == "missing")
+        self._n_features = total
+
+    def _refuse_rigid_learners(self, method: str, what: str) -> None:
+        for description in self._resolved or ():
+            if isinstance(description, FromPython) and not hasattr(description.learner, method):
+                name = type(description.learner).__name__
+                raise TypeError(
+                    f"{name} has no {method}(n_{what}), so the model cannot take new {what}"
+                )
+
+    def _after_growth(self, native: _core.Model) -> None:
+        """Forget what depends on the number of labels."""
+
+
+def checked_names(labels: Sequence[Any]) -> list[Any]:
+    """The names as plain Python values; no name twice."""
+    if isinstance(labels, str | bytes):
+        raise TypeError(f"labels is the string {labels!r}, but a list of names is needed")
+    names = [name.item() if isinstance(name, np.generic) else name for name in labels]
+    seen: set[Any] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"labels has {name!r} twice")
+        seen.add(name)
+    return names

@@ -1,0 +1,195 @@
+"""Features that come while running: no score changes, the new ones are learned, and all exactness stays."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from test_scorers import ALL, K, state_equal, stream
+
+import boostline as bl
+from boostline.learners import Committee, HoeffdingTree, Kernel, Linear, Neighbours, Recency, Ridge
+
+EVERY = {**ALL, "tree": HoeffdingTree(grace_period=5.0), "auto": "auto"}
+each = pytest.mark.parametrize("name", EVERY)
+were = pytest.mark.parametrize("past", ["missing", "zero"])
+
+
+def make(learner, **options):
+    learners = learner if isinstance(learner, str) else [learner]
+    return bl.AdaOLMR(K, learners=learners, combine="mixture", drift=None, seed=1, **options)
+
+
+def wide(X, n, past):
+    """The same rows with n more features, as they would have come before those were known."""
+    fill = np.nan if past == "missing" else 0.0
+    return np.column_stack([X, np.full((len(X), n), fill)])
+
+
+@each
+@were
+@pytest.mark.parametrize("zeros", [0.0, 0.9])
+@pytest.mark.parametrize(
+    "n_rows", [3, 20, 50, 150]
+)  # before and after the kernel has a fit, and all its landmarks
+def test_growing_changes_no_score(name, past, zeros, n_rows):
+    X, Y = stream(zeros=zeros)
+    model = make(EVERY[name])
+    model.learn(X[:n_rows], Y[:n_rows])
+    before = model.score(X[-20:])
+    model.add_features(5, were=past)
+    assert model.n_features == 12
+    np.testing.assert_allclose(model.score(wide(X[-20:], 5, past)), before, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        Linear(n_replays=4, memory=50, seed=3),
+        Kernel(n_landmarks=64),
+        Neighbours(n_neighbours=7, memory=60),
+        Recency(0.9),
+    ],
+    ids=lambda learner: learner.kind,
+)
+@were
+@pytest.mark.parametrize("n_rows", [10, 40, 100])
+def test_as_if_the_features_had_always_been_there(learner, past, n_rows):
+    """Ridge is left out: it divides by the root of the number of features."""
+    X, Y = stream(300, d=9, zeros=0.3)
+    first = X[:n_rows, :7]
+    grown, always = make(learner), make(learner)
+    grown.learn(first, Y[:n_rows])
+    grown.add_features(2, were=past)
+    always.learn(wide(first, 2, past), Y[:n_rows])
+    expected = always.learn(X[n_rows:], Y[n_rows:])
+    np.testing.assert_allclose(grown.learn(X[n_rows:], Y[n_rows:]), expected, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "name", ["linear", "ridge", "ridge-forgetting", "neighbours", "committee", "auto"]
+)
+@were
+def test_new_features_are_learned(name, past):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 4))
+    new = rng.normal(size=(500, 2))
+    Y = np.column_stack([new[:, 0] > 0, new[:, 0] <= 0, new[:, 1] > 0, new[:, 1] <= 0])
+    model = make(EVERY[name])
+    model.learn(X[:100], Y[:100])
+    blind = make(EVERY[name])
+    blind.learn(X[:400], Y[:400])
+    model.add_features(2, were=past)
+    rows = np.column_stack([X, new])
+    model.learn(rows[100:400], Y[100:400])
+    seeing = bl.metrics.rank_loss(Y[400:], model.score(rows[400:]))
+    assert seeing < 0.5 * bl.metrics.rank_loss(Y[400:], blind.score(X[400:]))
+
+
+@each
+@were
+@pytest.mark.parametrize("n_rows", [20, 50, 150])
+def test_saved_after_growing_it_goes_on_as_if_never_stopped(name, past, n_rows, tmp_path):
+    X, Y = stream(300, d=9, zeros=0.5)
+    model = make(EVERY[name])
+    model.learn(X[:n_rows, :7], Y[:n_rows])
+    model.add_features(2, were=past)
+    model.save(tmp_path / "m.blm")
+    twin = bl.load(tmp_path / "m.blm")
+    state_equal(model, twin)
+    rest, labels = X[n_rows:], Y[n_rows:]
+    single = bl.load(tmp_path / "m.blm")
+    expected = model.learn(rest, labels)
+    np.testing.assert_array_equal(twin.learn(sparse.csr_matrix(rest), labels), expected)
+    np.testing.assert_array_equal(
+        [single.learn(x, y) for x, y in zip(rest, labels, strict=True)], expected
+    )
+    state_equal(model, twin)
+    state_equal(model, single)
+
+
+def test_a_thousand_features_one_after_the_other(tmp_path):
+    """As a stream of words: ridge and neighbours stop at few_features, so memory stays small."""
+    rng = np.random.default_rng(0)
+    committee = Committee(few_features=40, n_landmarks=64, memory=60, n_replays=3, seed=1)
+    model = make(committee)
+    model.learn(rng.random((5, 30)), rng.random((5, K)) < 0.5)
+    for _ in range(50):
+        model.add_features(20, were="zero")
+        row = np.zeros(model.n_features)
+        row[rng.integers(model.n_features, size=10)] = 1.0
+        model.learn(row, {int(rng.integers(K))})
+    assert model.n_features == 1030
+    assert model.memory_usage() < 3_000_000  # ridge alone would take 4 MB for 1,030 features
+    model.save(tmp_path / "m.blm")
+    state_equal(model, bl.load(tmp_path / "m.blm"))
+
+
+def test_forgetting_and_reset_go_on_with_the_new_number():
+    X, Y = stream(120, d=9)
+    model = bl.AdaOLMR(K, learners=[Ridge(forgetting=0.98)], combine="mixture", seed=1)
+    model.learn(X[:60, :7], Y[:60])
+    model.add_features(2)
+    assert np.isfinite(model.learn(X[60:], Y[60:])).all()
+
+
+class Frequency:
+    """A learner in Python that does not know of features."""
+
+    def __init__(self):
+        self.counts = np.ones(K)
+
+    def predict(self, x):
+        return self.counts / self.counts.sum()
+
+    def learn(self, x, relevant, costs, weight):
+        self.counts += relevant
+
+
+class Elastic(Frequency):
+    n_features = None
+
+    def grow_features(self, n_features):
+        self.n_features = n_features
+
+
+def test_python_learners_are_told_or_refuse():
+    X, Y = stream(20)
+    rigid = make(Frequency())
+    rigid.learn(X, Y)
+    with pytest.raises(TypeError, match=r"Frequency has no grow_features\(n_features\)"):
+        rigid.add_features(1)
+    assert rigid.n_features == 7
+    rigid.learn(X, Y)
+    elastic = Elastic()
+    model = make(elastic)
+    model.learn(X, Y)
+    model.add_features(3)
+    assert elastic.n_features == 10
+
+
+@pytest.mark.parametrize(
+    ("n", "error", "message"),
+    [(0, ValueError, "n is 0"), (-1, ValueError, "n is -1"), (1.5, TypeError, "n is 1.5")],
+)
+def test_bad_numbers_of_features(n, error, message):
+    X, Y = stream(10)
+    model = make(Recency())
+    model.learn(X, Y)
+    with pytest.raises(error, match=message):
+        model.add_features(n)
+    with pytest.raises(ValueError, match="were is 'new'"):
+        model.add_features(1, were="new")
+    assert model.n_features == 7
+
+
+def test_there_is_a_largest_number_of_features():
+    X, Y = stream(10)
+    model = make(Recency())  # has no arrays by feature
+    model.learn(X, Y)
+    model.add_features(2**31 - 8)
+    with pytest.raises(ValueError, match="n_features is"):
+        model.add_features(1)
+
+
+def test_before_the_first_example_there_is_nothing_to_grow():
+    with pytest.raises(RuntimeError, match="first example"):
+        make(Recency()).add_features(1)
