@@ -67,10 +67,7 @@ class AdaMixture final : public Booster {
 
     // c^{i+1}: the gradient of the pairwise logistic loss at log s^i of the first chain.
     void compute_costs(int i, const Labels& labels, PairScratch& scratch) override {
-        scratch.split(expert_row(i), labels);
-        const std::size_t n_relevant = scratch.relevant.size(), n_irrelevant = scratch.irrelevant.size();
-        rank_losses_[static_cast<std::size_t>(i)] =
-            labels.pair_weight() * count_inversions(scratch.relevant.data(), n_relevant, scratch.irrelevant.data(), n_irrelevant);
+        split_scores(i, labels, scratch);
         for (double& s : scratch.relevant) s += kLeastScore;
         for (double& s : scratch.irrelevant) s += kLeastScore;
         pair_sigmoids(scratch.relevant, scratch.irrelevant, scratch);

@@ -113,14 +113,12 @@ class AdaOLMR final : public Booster {
 
     // c^{i+1}: the gradient of the surrogate at s^i.
     void compute_costs(int i, const Labels& labels, PairScratch& scratch) override {
-        scratch.split(expert_row(i), labels);
-        const std::size_t n_relevant = scratch.relevant.size(), n_irrelevant = scratch.irrelevant.size();
-        rank_losses_[static_cast<std::size_t>(i)] =
-            labels.pair_weight() * count_inversions(scratch.relevant.data(), n_relevant, scratch.irrelevant.data(), n_irrelevant);
+        split_scores(i, labels, scratch);
         if (surrogate_ == Surrogate::univariate) {
             univariate_costs(i, labels, scratch);
             return;
         }
+        const std::size_t n_relevant = scratch.relevant.size(), n_irrelevant = scratch.irrelevant.size();
         scratch.relevant_sum.resize(n_relevant);
         scratch.irrelevant_sum.assign(n_irrelevant, 0.0);
         scratch.e_relevant.resize(n_relevant);

@@ -213,6 +213,13 @@ class Booster {
     virtual void prepare(const Labels& labels) = 0;
     // Raw costs c^{i+1} at s^i, and the rank loss of expert i, for 0 <= i <= N.
     virtual void compute_costs(int i, const Labels& labels, PairScratch& scratch) = 0;
+    // How every compute_costs begins: the scores of expert i go into `scratch`, and its rank loss is noted.
+    void split_scores(int i, const Labels& labels, PairScratch& scratch) {
+        scratch.split(expert_row(i), labels);
+        const double inversions = count_inversions(scratch.relevant.data(), scratch.relevant.size(),
+                                                   scratch.irrelevant.data(), scratch.irrelevant.size());
+        rank_losses_[static_cast<std::size_t>(i)] = labels.pair_weight() * inversions;
+    }
     // t counts the examples since the last restart, from 1.
     virtual void update(const Labels& labels, double weight, double t) = 0;
     virtual void restart_weights() = 0;  // as new

@@ -60,13 +60,10 @@ class OnlineBMR final : public Booster {
 
     // c^{i+1}[l] = phi^{N-i-1}(s^i + e_l), less the constant phi^{N-i-1}(s^i): only pairs that contain l move.
     void compute_costs(int i, const Labels& labels, PairScratch& scratch) override {
-        scratch.split(expert_row(i), labels);
-        const std::size_t n_relevant = scratch.relevant.size(), n_irrelevant = scratch.irrelevant.size();
-        rank_losses_[static_cast<std::size_t>(i)] =
-            labels.pair_weight() * count_inversions(scratch.relevant.data(), n_relevant, scratch.irrelevant.data(), n_irrelevant);
+        split_scores(i, labels, scratch);
         if (i == n_votes_ || cost_function_) return;  // nobody is left to be taught, or it is done
-        scratch.relevant_sum.resize(n_relevant);
-        scratch.irrelevant_sum.assign(n_irrelevant, 0.0);
+        scratch.relevant_sum.resize(scratch.relevant.size());
+        scratch.irrelevant_sum.assign(scratch.irrelevant.size(), 0.0);
         const auto left = static_cast<std::size_t>(n_votes_ - 1 - i);  // learners still to come
         if (table_->is_exponential)
             exponential_steps(table_->values[left], scratch);

@@ -5,7 +5,9 @@ import json
 
 import numpy as np
 
+import boostline as bl
 from boostline._safetensors import DTYPES, canonical_json
+from boostline.saving import LoadError
 
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
@@ -25,6 +27,38 @@ def parts(content):
         for name, e in header.items()
     }
     return metadata, arrays
+
+
+#: Numbers that nobody expects.
+ODD = [0, 1, -1, 2, 255, 2**31 - 1, -(2**31), 2**63 - 1, 1e308, -1e308, 1e-320, 1e17, 0.5]
+
+
+def with_odd_numbers(arrays, names, rng):
+    """The arrays with an odd number somewhere in one to three of those named."""
+    odd = dict(arrays)
+    for name in rng.choice(names, size=int(rng.integers(1, 4)), replace=False):
+        array = arrays[name].copy()
+        value = ODD[int(rng.integers(len(ODD)))]
+        if array.dtype.kind != "f":
+            info = np.iinfo(array.dtype)
+            value = min(max(int(value), info.min), info.max) if abs(value) < 1e300 else 1
+        with np.errstate(over="ignore"):
+            array[int(rng.integers(len(array)))] = value
+        odd[name] = array
+    return odd
+
+
+def is_harmless(path, X, Y):
+    """Whether the file loads; a model that does must stand use."""
+    try:
+        model = bl.load(path)
+    except LoadError:
+        return False
+    with np.errstate(all="ignore"):
+        model.score(X)
+        model.learn(X, Y)
+        model.score(X)
+    return True
 
 
 def forged(metadata, arrays):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from forging import changed, forged, header_length, parts
+from forging import changed, forged, header_length, is_harmless, parts, with_odd_numbers
 
 import boostline as bl
 from boostline import saving
@@ -374,27 +374,10 @@ def test_changed_numbers_are_refused_or_harmless(content, tmp_path):
     """Whoever forges the checksum as well may get a wrong model, but no crash, no hang and no endless loop."""
     rng = np.random.default_rng(4)
     X = rng.normal(size=(20, 4))
-    odd = [0, 1, -1, 2, 255, 2**31 - 1, -(2**31), 2**63 - 1, 1e308, -1e308, 1e-320]
     metadata, arrays = parts(content)
     names = sorted(name for name in arrays if not name.startswith("extra"))
     loaded = 0
     for _ in range(400):
-        changes = dict(arrays)
-        for name in rng.choice(names, size=int(rng.integers(1, 4)), replace=False):
-            array = arrays[name].copy()
-            value = odd[int(rng.integers(len(odd)))]
-            if array.dtype.kind != "f":
-                info = np.iinfo(array.dtype)
-                value = min(max(int(value), info.min), info.max) if abs(value) < 1e300 else 1
-            array[int(rng.integers(len(array)))] = value
-            changes[name] = array
-        (tmp_path / "m.blm").write_bytes(forged(metadata, changes))
-        try:
-            model = bl.load(tmp_path / "m.blm")
-        except LoadError:
-            continue
-        loaded += 1
-        with np.errstate(all="ignore"):
-            model.score(X)
-            model.learn(X, X[:, :3] > 0.3)
+        (tmp_path / "m.blm").write_bytes(forged(metadata, with_odd_numbers(arrays, names, rng)))
+        loaded += is_harmless(tmp_path / "m.blm", X, X[:, :3] > 0.3)
     assert 50 < loaded < 350  # both happen, else the test says nothing

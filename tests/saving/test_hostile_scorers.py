@@ -4,7 +4,7 @@ import signal
 
 import numpy as np
 import pytest
-from forging import changed, forged, parts
+from forging import changed, forged, is_harmless, parts, with_odd_numbers
 
 import boostline as bl
 from boostline.saving import LoadError
@@ -181,28 +181,9 @@ def test_changed_numbers_are_refused_or_harmless(case, tmp_path):
     """Whoever forges the checksum as well may get a wrong model, but no crash, no hang and no endless loop."""
     metadata, arrays, X, Y = case
     rng = np.random.default_rng(4)
-    odd = [0, 1, -1, 2, 255, 2**31 - 1, -(2**31), 2**63 - 1, 1e308, -1e308, 1e-320, 1e17, 0.5]
     names = sorted(name for name, array in arrays.items() if len(array))
     loaded = 0
     for _ in range(250):
-        changes = dict(arrays)
-        for name in rng.choice(names, size=int(rng.integers(1, 4)), replace=False):
-            array = arrays[name].copy()
-            value = odd[int(rng.integers(len(odd)))]
-            if array.dtype.kind != "f":
-                info = np.iinfo(array.dtype)
-                value = min(max(int(value), info.min), info.max) if abs(value) < 1e300 else 1
-            with np.errstate(over="ignore"):
-                array[int(rng.integers(len(array)))] = value
-            changes[name] = array
-        (tmp_path / "m.blm").write_bytes(forged(metadata, changes))
-        try:
-            model = bl.load(tmp_path / "m.blm")
-        except LoadError:
-            continue
-        loaded += 1
-        with np.errstate(all="ignore"):
-            model.score(X)
-            model.learn(X, Y)
-            model.score(X)
+        (tmp_path / "m.blm").write_bytes(forged(metadata, with_odd_numbers(arrays, names, rng)))
+        loaded += is_harmless(tmp_path / "m.blm", X, Y)
     assert 20 < loaded < 240  # both happen, else the test says nothing

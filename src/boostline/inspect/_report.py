@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import html
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from boostline._html import image, page
 from boostline.inspect import _features, _learners, _pictures
 from boostline.inspect._explain import Explanation
 from boostline.inspect._labels import LabelRow, worst_first
@@ -16,15 +16,6 @@ from boostline.inspect._recorder import History
 from boostline.inspect._summary import summary
 from boostline.inspect._trees import trees_of
 
-_STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
-       color: #1a1a1a; background: #fff; }
-img { max-width: 100%; }
-table { border-collapse: collapse; font-size: .85rem; margin: 1rem 0; }
-th, td { padding: .2rem .7rem; border-bottom: 1px solid #ddd; text-align: right; }
-th:first-child, td:first-child { text-align: left; }
-p.note { color: #555; }
-"""
 _MOST_ROWS = 500
 
 
@@ -65,36 +56,30 @@ def html_report(
     learner_rows = _learners.rows_of(model, trees)
     names = [row.name for row in learner_rows]
     parts = [
-        "<!doctype html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head><body>",
         f"<h1>{html.escape(title)}</h1>",
         _table(["", ""], [[key, show(value)] for key, value in summary(model).items()]),
     ]
     if history is not None and len(history) > 1:
-        parts += ["<h2>Learning</h2>", _image(_pictures.learning_curve(history), "learning curve")]
-        parts += [
-            _image(_pictures.weights_over_time(history, names), "learners' weights over time")
-        ]
+        parts += ["<h2>Learning</h2>", image(_pictures.learning_curve(history), "learning curve")]
+        parts += [image(_pictures.weights_over_time(history, names), "learners' weights over time")]
     if why is not None:
         parts += [f"<h2>Why {html.escape(str(why.name))}</h2>"]
         parts += [f"<p>Score {why.score:.4f}, place {why.rank} of {model.n_labels}.</p>"]
-        parts += [_image(_pictures.explanation_picture(why), "shares of the score")]
+        parts += [image(_pictures.explanation_picture(why), "shares of the score")]
     parts += [
         "<h2>Learners</h2>",
-        _image(_pictures.learners_picture(learner_rows), "edges and weights of the learners"),
+        image(_pictures.learners_picture(learner_rows), "edges and weights of the learners"),
         _learner_table(learner_rows),
     ]
     feature_rows = _features.rows_of(model, trees, features)
     if any(row.splits for row in feature_rows):
-        parts += ["<h2>Features</h2>", _image(_pictures.features_picture(feature_rows), "features")]
+        parts += ["<h2>Features</h2>", image(_pictures.features_picture(feature_rows), "features")]
         parts += [_feature_table([row for row in feature_rows if row.splits])]
     if labels is not None and any(row.relevant for row in labels):
         ordered = worst_first(labels)
-        parts += ["<h2>Labels</h2>", _image(_pictures.labels_picture(ordered), "labels")]
+        parts += ["<h2>Labels</h2>", image(_pictures.labels_picture(ordered), "labels")]
         parts += [_label_table(ordered)]
-    return "\n".join([*parts, "</body></html>\n"])
+    return page(title, parts)
 
 
 def show(value: Any) -> str:
@@ -171,8 +156,3 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     left_out = len(rows) - _MOST_ROWS
     note = f'<p class="note">{left_out:,} more rows are left out.</p>' if left_out > 0 else ""
     return f"<table><tr>{first}</tr>\n{body}</table>{note}"
-
-
-def _image(png: bytes, alt: str) -> str:
-    data = base64.b64encode(png).decode("ascii")
-    return f'<img alt="{html.escape(alt)}" src="data:image/png;base64,{data}">'

@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import boostline
+from boostline._html import image, page
 from boostline.reproduce import paper, pictures, tables
 from boostline.reproduce.store import write_atomically
 from boostline.reproduce.summary import Summary
 
 __all__ = ["write_docs", "write_page", "write_tables"]
-
-_STYLE = """
-:root { color-scheme: light; }
-body { font: 16px/1.55 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
-       color: #1a1a1a; background: #fff; }
-h1 { margin-bottom: .2rem; } h2 { margin-top: 2.5rem; border-bottom: 1px solid #ccc; }
-nav a { margin-right: 1rem; }
-img { max-width: 100%; height: auto; display: block; }
-figure { margin: 1.2rem 0; } figcaption, .note { color: #444; font-size: .9rem; max-width: 50rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .88rem; margin: 1rem 0 .3rem;
-        font-variant-numeric: tabular-nums; }
-caption { text-align: left; font-weight: bold; padding-bottom: .3rem; }
-th, td { padding: .25rem .7rem; border-bottom: 1px solid #ddd; text-align: right;
-         white-space: nowrap; }
-thead th { white-space: normal; vertical-align: bottom; border-bottom: 2px solid #888; }
-th:first-child, td:first-child { text-align: left; }
-.plainly { border-left: 5px solid #D55E00; background: #fdf3ec; padding: .6rem 1rem; max-width: 52rem; }
-code, pre { background: #f4f4f4; padding: .1rem .3rem; }
-"""
 
 
 def write_tables(summary: Summary, folder: Path) -> None:
@@ -51,10 +31,6 @@ def write_page(summary: Summary, path: Path) -> None:
     """Write the HTML report; its pictures are inside it."""
     links = "".join(f'<a href="#{_anchor(name)}">{html.escape(name)}</a>' for name in summary.data)
     parts = [
-        "<!doctype html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>boostline reproduce</title><style>{_STYLE}</style></head><body>",
         "<h1>Online boosting for multi-label ranking, reproduced</h1>",
         f"<p>{html.escape(how_made(summary))}</p>",
         f"<nav>{links}</nav>",
@@ -69,8 +45,8 @@ def write_page(summary: Summary, path: Path) -> None:
     ]
     if "online_bmr" in summary.algorithms:
         parts += ["<h2>All edges</h2>", tables.edges(summary).html()]
-    parts += ["<h2>How to read this</h2>", _reading(summary), "</body></html>\n"]
-    write_atomically(path, "\n".join(parts))
+    parts += ["<h2>How to read this</h2>", _reading(summary)]
+    write_atomically(path, page("boostline reproduce", parts))
 
 
 def write_docs(summary: Summary, path: Path) -> None:
@@ -230,10 +206,8 @@ def _section(summary: Summary, name: str) -> Iterator[str]:
 
 
 def _figure(title: str, picture: bytes, caption: str) -> str:
-    data = base64.b64encode(picture).decode("ascii")
     return (
-        f'<figure><img alt="{html.escape(title)}" src="data:image/png;base64,{data}">'
-        f"<figcaption>{html.escape(caption)}</figcaption></figure>"
+        f"<figure>{image(picture, title)}<figcaption>{html.escape(caption)}</figcaption></figure>"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import io
 import json
@@ -11,21 +10,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from boostline._html import image, page
 from boostline.theory.experiment import Experiment
 from boostline.theory.experiments import ALL
 
 __all__ = ["Report", "run"]
-
-_STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
-       color: #1a1a1a; background: #fff; }
-img { max-width: 100%; }
-table { border-collapse: collapse; font-size: .85rem; margin: 1rem 0; }
-th, td { padding: .2rem .7rem; border-bottom: 1px solid #ddd; text-align: right; }
-th:first-child, td:first-child { text-align: left; }
-.holds { color: #00704f; } .fails { color: #b03a00; font-weight: bold; }
-li { margin: .3rem 0; } .figure { color: #555; }
-"""
 
 
 @dataclass(frozen=True)
@@ -135,18 +124,13 @@ def _page(
     held = sum(check.holds for experiment in done for check in experiment.checks)
     total = sum(len(experiment.checks) for experiment in done)
     parts = [
-        "<!doctype html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>boostline: the theory, executed</title><style>{_STYLE}</style></head><body>",
         "<h1>The theory, executed</h1>",
         f"<p>{held} of {total} statements held; {sum(seconds.values()):.0f} seconds"
         f"{', quick sizes' if quick else ''}{'' if finished else '; stopped before the end'}.</p>",
     ]
     for experiment, picture in zip(done, pictures, strict=True):
         parts.append(_section(experiment, picture, seconds[experiment.key]))
-    parts.append("</body></html>\n")
-    return "\n".join(parts)
+    return page("boostline: the theory, executed", parts)
 
 
 def _section(experiment: Experiment, picture: bytes, seconds: float) -> str:
@@ -162,11 +146,10 @@ def _section(experiment: Experiment, picture: bytes, seconds: float) -> str:
         "<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in row) + "</tr>"
         for row in experiment.rows
     )
-    data = base64.b64encode(picture).decode("ascii")
     return (
         f'<h2 id="{experiment.key}">{text(experiment.title)}</h2>\n'
         f"<p>{text(experiment.text)}</p>\n"
-        f'<img alt="{text(experiment.title)}" src="data:image/png;base64,{data}">\n'
+        f"{image(picture, experiment.title)}\n"
         f"<ul>\n{checks}\n</ul>\n"
         f"<details><summary>Numbers ({seconds:.1f} s)</summary>"
         f"<table><tr>{head}</tr>\n{body}</table></details>"
