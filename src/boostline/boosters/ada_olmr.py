@@ -51,7 +51,7 @@ class AdaOLMR(Booster):
         the ``"univariate"`` one, which is consistent for the rank loss but has no bound here.
     target
         With the paper's combination, what Hedge judges experts by: ``"rank"`` loss (the paper's) or ``"one_error"``.
-        Hedge's own bound holds for either; the bound on the best expert is known for the rank loss alone.
+        Hedge's own bound holds for either; the bound on the best expert is weaker by |Y^c| for one-error.
     seed
         Seed of every random choice; None draws one.
     n_threads
