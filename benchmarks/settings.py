@@ -40,7 +40,7 @@ def without(part: str) -> list[Any]:
 
 def variants() -> dict[str, list[Any]]:
     """What each candidate gives as learners; "default" first."""
-    found: dict[str, list[Any]] = {"default": bl.learners.auto_mix()}
+    found: dict[str, list[Any]] = {"default": [Committee(), *recencies(1.0, 0.9, 0.5)]}
     grid: dict[str, tuple[Any, ...]] = {
         "n_landmarks": (500, 700),
         "kernel_ridge": (0.1, 0.2, 0.5, 1.0),
@@ -60,7 +60,9 @@ def variants() -> dict[str, list[Any]]:
     found["recency 1"] = [Committee(), *recencies(1.0)]
     found["recency .9 .5"] = [Committee(), *recencies(0.9, 0.5)]
     found["recency 1 .99 .9 .5"] = [Committee(), *recencies(1.0, 0.99, 0.9, 0.5)]
-    found["and 10 trees"] = [*bl.learners.auto_mix(), paper_trees(10)]
+    for n in (5, 10, 20, 40):
+        trees = paper_trees(n, max_bytes=2**21)
+        found[f"and {n} trees"] = [Committee(), *recencies(1.0, 0.9, 0.5), trees]
     return found
 
 

@@ -78,7 +78,8 @@ struct LabelLists {
     Vector<std::int32_t> values;
 };
 
-// A booster and its lock. Learning excludes everything else for the length of one call; scoring goes on beside
+// A booster and its lock. A model grows by giving way to a larger one: within one of these the numbers of labels and
+// features stay. Learning excludes everything else for the length of one call; scoring goes on beside
 // scoring. The GIL is always given up before the lock is asked for, or the two would wait for each other.
 class Model {
   public:
@@ -86,6 +87,7 @@ class Model {
 
     nb::object learn(nb::object rows, std::int64_t n_features, const LabelLists& relevant, const LabelLists& unknown,
                      Vector<double> weights) {
+        check_width(n_features);
         const Rows input(std::move(rows), n_features);
         const auto k = static_cast<std::size_t>(booster_->n_labels());
         auto* scores = new double[std::max<std::size_t>(1, input.size() * k)];
@@ -142,6 +144,13 @@ class Model {
     }
 
   private:
+    // Rows were checked before; but in another thread the model may have grown since.
+    void check_width(std::int64_t n_features) const {
+        if (n_features != booster_->n_features())
+            throw std::invalid_argument("x has " + std::to_string(n_features) + " features, but the model has " +
+                                        std::to_string(booster_->n_features()));
+    }
+
     struct Writing {
         Model& model;
         explicit Writing(Model& m) : model(m) {
@@ -165,6 +174,7 @@ class Model {
 
     template <class Task>
     nb::object over_rows(nb::object rows, std::int64_t n_features, std::size_t width, Task&& task) const {
+        check_width(n_features);
         const Rows input(std::move(rows), n_features);
         const auto k = static_cast<std::size_t>(booster_->n_labels());
         auto* out = new double[std::max<std::size_t>(1, input.size() * width * k)];

@@ -18,17 +18,23 @@ class PythonLearner final : public Learner {
     bool is_serial() const override { return true; }
     std::string kind() const override { return "python"; }
     void grow_labels(std::int32_t n) override {
-        n_labels_ = n;
         nb::gil_scoped_acquire gil;
         adapter_.attr("grow_labels")(n);
+        n_labels_ = n;
     }
     void grow_features(std::int64_t n, bool were_missing) override {
         nb::gil_scoped_acquire gil;
         adapter_.attr("grow_features")(n, were_missing);
     }
+    // Called when everybody has learned the row: too late to take it back if the learner fails. It goes on as it is, like
+    // one without a reset, and Python tells of the error as of others that nobody can catch.
     void reset() override {
         nb::gil_scoped_acquire gil;
-        adapter_.attr("reset")();
+        try {
+            adapter_.attr("reset")();
+        } catch (nb::python_error& error) {
+            error.discard_as_unraisable(adapter_);
+        }
     }
     std::size_t memory_bytes() const override {
         nb::gil_scoped_acquire gil;
@@ -37,6 +43,10 @@ class PythonLearner final : public Learner {
     std::unique_ptr<Learner> clone() const override {
         nb::gil_scoped_acquire gil;
         return std::make_unique<PythonLearner>(adapter_.attr("copy")(), n_labels_);
+    }
+    std::unique_ptr<Learner> alias() const override {
+        nb::gil_scoped_acquire gil;
+        return std::make_unique<PythonLearner>(adapter_.attr("alias")(), n_labels_);
     }
     void save(Archive&) const override {}           // its state goes through the adapter
     void load(const ArchiveView&) override {}

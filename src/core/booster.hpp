@@ -202,7 +202,7 @@ class Booster {
     // A copy shares nothing with its original.
     static std::unique_ptr<Booster> detached(std::unique_ptr<Booster> copy, bool share_serial) {
         for (auto& learner : copy->learners_)
-            if (!(share_serial && learner->is_serial())) learner = learner->clone();
+            learner = share_serial && learner->is_serial() ? learner->alias() : learner->clone();
         copy->pool_.reset();
         return copy;
     }
@@ -270,6 +270,7 @@ class Booster {
     std::uint64_t clock_ = 0;               // examples learned so far
     std::vector<double> learner_weights_;   // alpha
     std::vector<double> rank_losses_;       // of experts 0 .. N in the round at hand
+    std::vector<double> cost_widths_;       // largest less smallest cost of each learner in the round at hand
 
   private:
     void resize_workspace() {
@@ -278,6 +279,7 @@ class Booster {
         expert_scores_.assign((n + 1) * k, 0.0);
         costs_.assign((n + 1) * k, 0.0);
         rank_losses_.assign(n + 1, 0.0);
+        cost_widths_.assign(n, 0.0);
     }
 
     ThreadPool& pool() {
@@ -331,7 +333,7 @@ class Booster {
                 for (std::size_t j = 0; j < k; ++j)
                     scratch.costs[v * k + j] = width > 0.0 ? (raw[j] - low) / width : 0.0;
                 scratch.weights[v] = width * weight;
-                record_.largest_weight[vote] = std::max(record_.largest_weight[vote], width);
+                cost_widths_[vote] = width;
             }
             learner.learn(x, labels, scratch.costs.data(), scratch.weights.data());
         });
@@ -349,6 +351,7 @@ class Booster {
             record_.edge_numerator[v] += weight * (total / k - dot_labels(c, vote_row(i)));
             record_.edge_denominator[v] += weight * (n_relevant * (total / k) - relevant);
             record_.expert_loss[v] += weight * rank_losses_[v + 1];
+            record_.largest_weight[v] = std::max(record_.largest_weight[v], cost_widths_[v]);
         }
         PairScratch& scratch = scratch_[0];
         scratch.split(scores, labels);
@@ -371,7 +374,7 @@ class Booster {
 
     std::size_t own_bytes() const {
         std::size_t doubles = votes_.capacity() + expert_scores_.capacity() + costs_.capacity() +
-                              rank_losses_.capacity() + learner_weights_.capacity() + 4 * record_.expert_loss.capacity();
+                              rank_losses_.capacity() + cost_widths_.capacity() + learner_weights_.capacity() + 4 * record_.expert_loss.capacity();
         return sizeof(*this) + doubles * sizeof(double) + set_sizes_.capacity() * sizeof(std::int64_t);
     }
 

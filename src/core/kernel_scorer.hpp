@@ -66,8 +66,9 @@ class KernelScorer final : public Scorer {
     // Features that come when the landmarks are complete are not looked at: no landmark has a value of theirs.
     void grow_features(std::int64_t n, bool were_missing) override {
         n_features_ = static_cast<std::size_t>(n);
-        if (n_rows_ < n_landmarks_) scale_.grow(n_features_, were_missing);
-        landmarks_.grow(n_features_, were_missing, n_rows_ == n_landmarks_);
+        if (n_rows_ == n_landmarks_) return;
+        scale_.grow(n_features_, were_missing);
+        landmarks_.grow(n_features_, were_missing);
     }
     void reset() override { *this = as_new(); }
     std::size_t memory_bytes() const override {

@@ -122,11 +122,11 @@ class Landmarks {
         find_squares();
     }
 
-    // New features come last. Until the next fit they are taken for constant.
-    void grow(std::size_t n_features, bool were_missing, bool frozen) {
+    // New features come last. Until the next fit they are taken for constant. Not to be called once frozen.
+    void grow(std::size_t n_features, bool were_missing) {
         const bool fitted = n_ > 0;
         if (fitted && is_dense_) widen(unit_, padded(d_), padded(n_features), 0.0);
-        if (were_missing && !frozen) add_missing(n_features);
+        if (were_missing) add_missing(n_features);
         if (fitted) {
             mean_.resize(n_features, 0.0);
             inverse_.resize(n_features, 0.0);
@@ -206,6 +206,11 @@ class Landmarks {
     // n rows; the caller knows from n whether they have been fitted and frozen.
     static Landmarks load(const ArchiveView& in, const std::string& prefix, std::size_t n_features, std::size_t n, bool fitted,
                           bool frozen) {
+        if (frozen && fitted) {  // features may have come since, which the landmarks do not know
+            const std::size_t known = in.get<double>(prefix + "mean").size;
+            require(known <= n_features, prefix + "mean");
+            n_features = known;
+        }
         Landmarks out(n_features);
         if (fitted) {
             const auto is_dense = in.get<std::uint8_t>(prefix + "is_dense", 1);

@@ -42,6 +42,8 @@ class Learner {
 
     virtual std::size_t memory_bytes() const = 0;
     virtual std::unique_ptr<Learner> clone() const = 0;
+    // Of a learner that calls into Python: another hull around the same Python object.
+    virtual std::unique_ptr<Learner> alias() const { return clone(); }
     virtual void save(Archive& out) const = 0;
     virtual void load(const ArchiveView& in) = 0;
     virtual std::string kind() const = 0;

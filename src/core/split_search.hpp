@@ -307,7 +307,13 @@ class SplitSearch {
     double largest_lead(const std::vector<LabelStats>& labels, std::size_t n) {
         // A share is wrong by 3e-4 at most, so its entropy by 2.1e-3 where both sides have a hundredth; divisions by 2e-4.
         constexpr double kCoarseError = 3e-3, kShareError = 5e-4;
+        // Sums of very many or very large or small numbers are not exact enough in single precision.
+        constexpr std::size_t kMostLabels = 10'000;
+        constexpr double kLightest = 1e-30, kHeaviest = 1e30, kNoBound = std::numeric_limits<double>::infinity();
+        if (labels.size() > kMostLabels) return kNoBound;
         evaluate(labels, n);
+        const double weight = *std::max_element(total_.begin(), total_.end());
+        if (!(weight > kLightest && weight < kHeaviest)) return kNoBound;
         best_of_covariates(kMinBranchShare - kShareError, best_of_);        // at least what the gain can be
         best_of_covariates(kMinBranchShare + kShareError, surely_best_of_);  // at most
         double first = 0.0, second = 0.0;  // a covariate without candidates counts 0

@@ -86,3 +86,16 @@ def test_coarse_screen_stands_heavy_and_light_leaves():
             stats[:, [0, 2]] *= scale
             *_, lead, coarse = _core.split_leads(stats.ravel(), 20)
             assert lead <= coarse < lead + 0.3
+
+
+@pytest.mark.parametrize(
+    ("n_labels", "weight"), [(50_000, 0.7), (200_000, 0.7), (40, 1e-35), (40, 1e35)]
+)
+def test_where_single_precision_does_not_do_the_screen_lets_everything_through(n_labels, weight):
+    """Many labels of one value each, a few of them on the other side of one of the covariates."""
+    stats = np.zeros((n_labels, 5, 8))
+    stats[:, 0] = weight
+    stats[: max(2, n_labels * 3 // 200), 1, 3] = 1.0
+    stats[:, 3] = stats[:, 4] = stats[:, 1]
+    *_, lead, coarse = _core.split_leads(stats.ravel(), 8)
+    assert 0 < lead <= coarse

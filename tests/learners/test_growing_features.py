@@ -1,5 +1,8 @@
 """Features that come while running: no score changes, the new ones are learned, and all exactness stays."""
 
+import copy
+import threading
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -193,3 +196,87 @@ def test_there_is_a_largest_number_of_features():
 def test_before_the_first_example_there_is_nothing_to_grow():
     with pytest.raises(RuntimeError, match="first example"):
         make(Recency()).add_features(1)
+
+
+class Breaks(Frequency):
+    """Fails when it is to grow, and leaves a mess behind."""
+
+    def grow_features(self, n_features):
+        self.counts[:] = 7.0
+        raise OSError("no room")
+
+    grow_labels = grow_features
+
+
+class Grows(Elastic):
+    def grow_labels(self, n_labels):
+        self.counts = np.append(self.counts, 1.0)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("what", ["add_features", "add_labels"])
+def test_growth_that_fails_leaves_no_trace(what, order):
+    X, Y = stream(60)
+    learners = [Linear(seed=1), Ridge(), Kernel(), Neighbours(), Grows(), Breaks()][::order]
+    model = bl.AdaOLMR(K, learners=learners, combine="mixture", drift=None)
+    model.learn(X, Y)
+    twin = copy.deepcopy(model)
+    before, scores = model.state(), model.score(X)
+    with pytest.raises(OSError, match="no room"):
+        getattr(model, what)(40)
+    after = model.state()
+    assert after["config"] == before["config"]
+    assert after["arrays"].keys() == before["arrays"].keys()
+    for key, array in before["arrays"].items():
+        np.testing.assert_array_equal(after["arrays"][key], array, err_msg=key)
+    np.testing.assert_array_equal(model.score(X), scores)
+    np.testing.assert_array_equal(model.learn(X, Y), twin.learn(X, Y))
+
+
+def test_without_memory_for_it_nothing_changes():
+    """What a growth takes is asked for before anything is given up."""
+    X, Y = stream(60)
+    model = make(Ridge())
+    model.learn(X, Y)
+    scores, memory = model.score(X), model.memory_usage()
+    with pytest.raises(MemoryError):
+        model.add_features(20_000_000)  # a matrix of 1.6 petabytes
+    assert model.n_features == 7 and model.memory_usage() == memory
+    np.testing.assert_array_equal(model.score(X), scores)
+
+
+def test_growing_beside_scoring_is_an_error_at_worst():
+    X, Y = stream(60)
+    model = make(Committee(n_landmarks=64, memory=60, seed=3))
+    model.learn(X, Y)
+    failures = []
+
+    def score():
+        while not done.is_set():
+            try:
+                assert np.isfinite(model.score(np.zeros(model.n_features))).all()
+            except ValueError as error:
+                if "features, but the model" not in str(error):
+                    failures.append(error)
+            except Exception as error:
+                failures.append(error)
+
+    done = threading.Event()
+    threads = [threading.Thread(target=score) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for _ in range(40):
+        model.add_features(3)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_the_kernel_keeps_what_it_has_once_its_landmarks_are_complete():
+    X, Y = stream(100)
+    model = make(Kernel(n_landmarks=64))
+    model.learn(X, Y)
+    before = model.memory_usage()
+    model.add_features(10_000)
+    assert model.memory_usage() - before < 10_000

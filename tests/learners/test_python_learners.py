@@ -158,6 +158,50 @@ def check_no_trace(learner, error, message, block):
     model.learn(X[16:], Y[16:])  # and it goes on
 
 
+def test_a_failure_in_learn_leaves_no_trace_in_the_largest_weights():
+    """The row on which it fails has costs wider than any before."""
+
+    class Fixed:
+        fails_on = None
+
+        def predict(self, x):
+            return np.array([0.8, 0.2])
+
+        def learn(self, x, relevant, costs, weight):
+            if relevant[self.fails_on or 0] and self.fails_on is not None:
+                fail()
+
+    bad = Fixed()
+    bad.fails_on = 1
+    model = bl.AdaOLMR(2, learners=[Fixed(), bad], combine="paper")
+    for _ in range(5):
+        model.learn([0.0], {0})
+    before = model.max_weights.copy()
+    with pytest.raises(ZeroDivisionError):
+        model.learn([0.0], {1})
+    np.testing.assert_array_equal(model.max_weights, before)
+
+
+def test_a_failure_in_reset_is_told_and_does_no_harm(monkeypatch):
+    class Stubborn(Perceptron):
+        def reset(self):
+            fail()
+
+    told = []
+    monkeypatch.setattr("sys.unraisablehook", told.append)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 6))
+    Y = X[:, :K] > 0.5
+    learners = [bl.learners.Linear(), Stubborn(softmax)]
+    model = bl.AdaOLMR(K, learners=learners, combine="mixture", drift="restart")
+    model.learn(X[:2000], Y[:2000])
+    for x, y in zip(X[2000:], ~Y[2000:], strict=True):
+        model.learn(x, y)
+    assert model.n_restarts > 0
+    assert len(told) == model.n_restarts and isinstance(told[0].exc_value, ZeroDivisionError)
+    assert model.clock == 3000
+
+
 class Meddler(Perceptron):
     """A learner that calls the model which is teaching it."""
 

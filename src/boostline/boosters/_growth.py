@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from boostline import _core, _inputs
 from boostline.boosters._record import Record
+from boostline.boosters._undo import Undo
 from boostline.learners import Description
 from boostline.learners.python import FromPython
+
+
+class CannotGrow(TypeError):
+    """A learner written in Python has no method for it."""
 
 
 class Growth(Record):
@@ -43,10 +48,10 @@ class Growth(Record):
             n_new = len(names) - self._n_labels
         n = _inputs.whole_number(self._n_labels + n_new, "n_labels", 2, 2**24)
         self._refuse_rigid_learners("grow_labels", "labels")
-        if self._native is not None:
-            self._native.grow_labels(n)
-            self._after_growth(self._native)
-        self._n_labels, self._labels = n, names
+        grown = self._native and self._grown(lambda native: native.grow_labels(n))
+        if grown is not None:
+            self._after_growth(grown)
+        self._native, self._n_labels, self._labels = grown, n, names
         self._make_reader()
 
     def add_features(self, n: int, *, were: str = "missing") -> None:
@@ -80,16 +85,28 @@ class Growth(Record):
             )
         total = _inputs.whole_number(self._n_features + n, "n_features", 1, 2**31 - 1)
         self._refuse_rigid_learners("grow_features", "features")
-        self._native.grow_features(total, were == "missing")
-        self._n_features = total
+        grown = self._grown(lambda native: native.grow_features(total, were == "missing"))
+        self._native, self._n_features = grown, total
 
     def _refuse_rigid_learners(self, method: str, what: str) -> None:
         for description in self._resolved or ():
             if isinstance(description, FromPython) and not hasattr(description.learner, method):
                 name = type(description.learner).__name__
-                raise TypeError(
+                raise CannotGrow(
                     f"{name} has no {method}(n_{what}), so the model cannot take new {what}"
                 )
+
+    def _grown(self, grow: Callable[[_core.Model], None]) -> _core.Model:
+        """A larger copy of the compiled model: if it cannot be made, nothing has changed."""
+        assert self._native is not None
+        undo = Undo(self._native, n_rows=1)
+        grown = self._native.clone(share_serial=True)
+        try:
+            grow(grown)
+        except BaseException:
+            undo.run()
+            raise
+        return grown
 
     def _after_growth(self, native: _core.Model) -> None:
         """Forget what depends on the number of labels."""

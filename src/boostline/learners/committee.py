@@ -66,7 +66,7 @@ class Committee(Description):
             raise ValueError("the part 'output_neighbours' needs 'kernel'")
         if "stack" in self.parts and not {"kernel", "linear", "ridge"} & set(self.parts):
             raise ValueError("the part 'stack' needs 'kernel', 'linear' or 'ridge'")
-        whole_number(self.few_features, "few_features", 0)
+        whole_number(self.few_features, "few_features", 0, 2**31 - 1)
         Kernel(self.n_landmarks, self.kernel_ridge)
         Linear(self.n_replays, self.memory, self.learning_rate)
         Ridge(self.ridge)

@@ -114,6 +114,9 @@ class Adapter:
     def copy(self) -> Adapter:
         return Adapter(copy.deepcopy(self.learner), self.n_labels)
 
+    def alias(self) -> Adapter:
+        return Adapter(self.learner, self.n_labels)
+
     def snapshot(self) -> Any:
         """Keep what `restore` needs to take back what the learner learns from now on."""
         target = _innermost(self.learner)

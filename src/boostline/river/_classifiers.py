@@ -12,6 +12,7 @@ from river import base
 
 from boostline._inputs import real_number, whole_number
 from boostline.boosters import AdaOLMR, Booster, OnlineBMR
+from boostline.boosters._growth import CannotGrow
 from boostline.learners import paper_trees
 from boostline.river._features import FeaturePlaces
 from boostline.zero_point import UNKNOWN, ZeroPoint
@@ -99,6 +100,7 @@ class _Classifier(base.MultiLabelClassifier):
             label: 1 if value is True else 0 if value is False else _relevance(label, value)
             for label, value in (y if type(y) is dict else _told(y)).items()
         }
+        self._follow_the_booster()
         row = self._features.admitted(x, self._grow_features)
         index = self._index
         if new := [label for label in told if label not in index]:
@@ -120,6 +122,11 @@ class _Classifier(base.MultiLabelClassifier):
         )
         self._zero.observe_one(scores, relevance, w)
 
+    def _follow_the_booster(self) -> None:
+        """Somebody may have pressed Ctrl-C when the booster had grown, and the places had not."""
+        if self._booster is not None and self._booster.n_features is not None:
+            self._features.capacity = self._booster.n_features
+
     def _grow_features(self, n: int) -> bool:
         """Make room for rows of n features; False if a learner (written in Python) cannot take more."""
         if self._booster is None or self._booster.n_features is None:
@@ -128,7 +135,7 @@ class _Classifier(base.MultiLabelClassifier):
             self._booster.add_features(
                 n - self._booster.n_features, were="zero" if self.fill_value == 0 else "missing"
             )
-        except TypeError:
+        except CannotGrow:
             return False
         return True
 
@@ -159,6 +166,7 @@ class _Classifier(base.MultiLabelClassifier):
     def _scores(self, x: Features) -> NDArray[np.float64]:
         if self._booster is None or self._booster.n_features is None:
             return np.zeros(len(self._index))
+        self._follow_the_booster()
         return self._booster.score(self._features.row(x)).reshape(-1)
 
 
@@ -202,7 +210,8 @@ class AdaOLMRClassifier(_Classifier):
     absent
         What it means that a label is not in y: ``"irrelevant"`` or ``"unknown"``.
     n_features
-        Places for feature names. None: as many as come, up to 65,536. Further names are left out, with a warning.
+        Places for feature names. None: as many as come, up to 65,536, or 4,096 if ``fill_value`` is not 0. The
+        rest is left out, with a warning.
     fill_value
         The value of a feature that an example does not have: None for missing, 0 for counts of words. With 0 and many
         places, rows are passed on as sparse.

@@ -13,8 +13,9 @@ FloatArray = NDArray[np.float64]
 
 #: Places kept for names to come, so that the model grows seldom: one for each 8 that are known, at least 8.
 _RESERVE = 8
-#: No more names than that get a place unless the user says so: memory has to be bounded.
-_MOST_FEATURES = 2**16
+#: No more names than that get a place unless the user says so: memory has to be bounded. A missing value takes room in
+#: every row that learners keep, a zero does not.
+_MOST_FEATURES, _MOST_MISSING = 2**16, 2**12
 #: Rows are passed on as sparse when so small a share of the places is filled.
 _SPARSE_SHARE = 0.1
 
@@ -44,8 +45,8 @@ class FeaturePlaces:
     Parameters
     ----------
     capacity
-        Number of places. None: as many as are needed, up to 65,536. Names that come when all places are taken are left
-        out, with one warning.
+        Number of places. None: as many as are needed, up to 65,536, or 4,096 if the fill value is not 0. Names that
+        come when all places are taken are left out, with one warning.
     fill_value
         The value of a feature that an example does not have. None: missing.
     """
@@ -53,6 +54,7 @@ class FeaturePlaces:
     def __init__(self, capacity: int | None, fill_value: float | None) -> None:
         self.capacity = capacity
         self._may_grow = capacity is None
+        self._most = _MOST_FEATURES if fill_value == 0 else _MOST_MISSING
         self._fill = float("nan") if fill_value is None else float(fill_value)
         self._place: dict[Any, int] = {}
         self._warned = False
@@ -95,8 +97,8 @@ class FeaturePlaces:
         # In an order that does not depend on how the dict was made.
         new.sort(key=lambda name: (type(name).__name__, str(name)))
         needed, room_now = len(self._place) + len(new), self.capacity or 0
-        if self._may_grow and needed > room_now and room_now < _MOST_FEATURES:
-            wanted = min(needed + max(_RESERVE, needed // _RESERVE), _MOST_FEATURES)
+        if self._may_grow and needed > room_now and room_now < self._most:
+            wanted = min(needed + max(_RESERVE, needed // _RESERVE), self._most)
             self._may_grow = grow(wanted)
             if self._may_grow:
                 self.capacity = wanted
