@@ -78,7 +78,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("sets", nargs="*", default=["emotions", "scene", "yeast", "m-reduced"])
+    everything = ["emotions", "scene", "yeast", "m-reduced", "mediamill"]  # the last takes an hour
+    parser.add_argument("sets", nargs="*", default=everything)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--learners", type=int, default=100)
     parser.add_argument("--order", choices=["file", "shuffled"], default="file")
