@@ -17,15 +17,14 @@ from typing import Any
 import numpy as np
 
 import boostline as bl
-from boostline.learners import Committee, Recency, paper_trees
+from boostline.learners import Committee, Recency
 from boostline.learners.committee import PARTS
 
 RECENCY = [Recency(1.0), Recency(0.9), Recency(0.5)]
-TREES = paper_trees(10, max_bytes=2**21)
 
 
 class PlainMean:
-    """The unboosted mean of the committee's votes; recency and trees, weak by themselves, are left out."""
+    """The unboosted mean of the learners' votes; the recency learners are left out."""
 
     def __init__(self, n_labels: int, seed: int) -> None:
         self.model = bl.AdaOLMR(
@@ -75,7 +74,7 @@ class OneVote:
 def without(part: str) -> list[Any]:
     """The default without one member, and without those that need it."""
     left = [p for p in PARTS if p != part and not (part == "kernel" and p == "output_neighbours")]
-    return [Committee(parts=tuple(left)), *RECENCY, TREES]
+    return [Committee(parts=tuple(left)), *RECENCY]
 
 
 def mixed(learners: list[Any]) -> Callable[[int, int], Any]:
@@ -87,7 +86,7 @@ def models(which: str) -> dict[str, Callable[[int, int], Any]]:
     if which == "mix":
         return found
     found["plain mean"] = PlainMean
-    found["OnlineBMR, its default"] = lambda k, s: bl.OnlineBMR(k, seed=s)
+    found["OnlineBMR, same learners"] = lambda k, s: bl.OnlineBMR(k, seed=s)
     found["paper's combination, same learners"] = lambda k, s: bl.AdaOLMR(
         k, combine="paper", seed=s
     )
@@ -98,8 +97,7 @@ def models(which: str) -> dict[str, Callable[[int, int], Any]]:
         found[f"{part} alone"] = lambda k, s, p=part: OneVote(k, alone(p), s)
     for part in PARTS:
         found[f"without {part}"] = mixed(without(part))
-    found["without recency"] = mixed([Committee(), TREES])
-    found["without trees"] = mixed([Committee(), *RECENCY])
+    found["without recency"] = mixed([Committee()])
     return found
 
 

@@ -15,7 +15,7 @@ namespace boostline {
 struct CommitteeSettings {
     std::vector<std::string> parts;
     std::uint64_t seed = 0;
-    std::size_t n_landmarks = 1200;
+    std::size_t n_landmarks = 1000;
     double kernel_ridge = 0.3;
     std::size_t n_replays = 16;
     std::size_t memory = 4000;

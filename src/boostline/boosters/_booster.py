@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from boostline import _core, _inputs
 from boostline.boosters._growth import Growth, checked_names
 from boostline.boosters._undo import Undo
-from boostline.learners import Description, HoeffdingTree, auto_mix, describe, from_config
+from boostline.learners import Description, HoeffdingTree, describe, from_config
 from boostline.learners.python import FromPython
 
 FloatArray = NDArray[np.float64]
@@ -56,8 +56,7 @@ class Booster(Growth):
             else _inputs.whole_number(seed, "seed", 0, 2**64 - 1)
         )
         self._n_threads = _inputs.whole_number(n_threads, "n_threads", 1, 1024)
-        is_default = isinstance(learners, str) and learners == "auto"
-        self._learners = self._default_learners() if is_default else describe(learners)
+        self._learners = describe(learners)
         self._resolved: list[Description] | None = None  # once the number of features is known
         self._n_features: int | None = None
         self._native: _core.Model | None = None
@@ -91,10 +90,6 @@ class Booster(Growth):
 
     def _settings(self) -> dict[str, Any]:
         raise NotImplementedError
-
-    @staticmethod
-    def _default_learners() -> list[Description]:
-        return auto_mix()
 
     def _extra_arrays(self) -> dict[str, NDArray[Any]]:
         """State that the compiled model does not hold."""

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from boostline import _core, _inputs, losses, potentials
 from boostline.boosters._booster import Booster
 from boostline.boosters._edge_search import PERIOD, EdgeSearch
-from boostline.learners import Description, auto_mix
 
 FloatArray = NDArray[np.float64]
 
@@ -95,10 +94,6 @@ class OnlineBMR(Booster):
         weights = np.zeros(self.n_learners)
         weights[-1] = 1.0
         return weights
-
-    @staticmethod
-    def _default_learners() -> list[Description]:
-        return auto_mix(trees=0)
 
     def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
         native = _core.Model.online_bmr(self._n_labels, n_features, learners, self._seed)

@@ -18,10 +18,6 @@ from boostline import _core
 _KINDS: dict[str, type[Description]] = {}
 
 
-#: The first weight of weak learners, beside 1 of strong ones.
-WEAK = 0.12
-
-
 class Description:
     """Base of all descriptions of learners; subclasses are frozen dataclasses with a ``kind``."""
 
@@ -29,7 +25,7 @@ class Description:
     #: Whether its votes are single labels, which potentials built upon the rank loss need.
     votes_single_label: bool = False
 
-    #: What it weighs at first in a mixture, relative to others; weak ones have to earn their weight.
+    #: What it weighs at first in a mixture, relative to others.
     prior: ClassVar[float] = 1.0
 
     @property

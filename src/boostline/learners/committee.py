@@ -12,7 +12,6 @@ from boostline import _core
 from boostline._inputs import whole_number
 from boostline.learners._base import Description
 from boostline.learners.scorers import Kernel, Linear, Neighbours, Recency, Ridge, _draw_seed
-from boostline.learners.trees import paper_trees
 
 #: Its members, in the order of their votes.
 PARTS = ("kernel", "linear", "ridge", "neighbours", "output_neighbours", "stack")
@@ -115,17 +114,14 @@ class Committee(Description):
         )
 
 
-def auto_mix(*, trees: int = 10) -> list[Description]:
-    """Describe the default learners: a committee, three experts on the label stream, and ten of the paper's trees.
+def auto_mix() -> list[Description]:
+    """Describe the default learners: a committee, and three experts on the label stream.
 
-    One configuration for all data, chosen on train rows alone by benchmarks/settings.py; benchmarks/learners.py
-    shows what each of them is worth. The trees may take 2 MiB each: memory is bounded. OnlineBMR, to which all votes
-    weigh the same, goes without them.
+    One configuration for all data; benchmarks/learners.py shows what each of them is worth.
 
     Examples
     --------
     >>> [d.kind for d in auto_mix()]
-    ['committee', 'recency', 'recency', 'recency', 'paper_trees']
+    ['committee', 'recency', 'recency', 'recency']
     """
-    mix: list[Description] = [Committee(), Recency(1.0), Recency(0.9), Recency(0.5)]
-    return [*mix, paper_trees(trees, max_bytes=2**21)] if trees else mix
+    return [Committee(), Recency(1.0), Recency(0.9), Recency(0.5)]

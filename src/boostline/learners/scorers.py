@@ -14,7 +14,7 @@ import numpy as np
 
 from boostline import _core
 from boostline._inputs import real_number, whole_number
-from boostline.learners._base import WEAK, Description
+from boostline.learners._base import Description
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Kernel(Description):
     """
 
     kind: ClassVar[str] = "kernel"
-    n_landmarks: int = 1200
+    n_landmarks: int = 1000
     ridge: float = 0.3
 
     def __post_init__(self) -> None:
@@ -152,7 +152,7 @@ class Recency(Description):
     """
 
     kind: ClassVar[str] = "recency"
-    prior: ClassVar[float] = WEAK
+    prior: ClassVar[float] = 0.12  # has to earn its weight
     decay: float = 0.9
 
     def __post_init__(self) -> None:

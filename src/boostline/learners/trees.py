@@ -11,7 +11,7 @@ import numpy as np
 
 from boostline import _core
 from boostline._inputs import real_number, whole_number
-from boostline.learners._base import WEAK, Description
+from boostline.learners._base import Description
 
 # The ranges of the paper's random parameters, from the authors' public code (docs/algorithms.md).
 _GRACE_PERIOD = (5.0, 20.0)
@@ -49,7 +49,6 @@ class HoeffdingTree(Description):
     """
 
     kind: ClassVar[str] = "hoeffding_tree"
-    prior: ClassVar[float] = WEAK
     grace_period: float = 10.0
     split_confidence: float = 0.1
     tie_threshold: float = 0.1
