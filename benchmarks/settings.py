@@ -5,7 +5,8 @@ once, and the mean rank loss over the last third counts. Each setting is changed
 the default. What counts is the mean over the sets of log(loss / loss of the default), each with the same shuffles and
 seeds; its standard error is over shuffles. The rule, fixed beforehand: a value takes the default's place if it is
 better by more than two standard errors and by more than half a percent, and the mix stays within the cost that was
-asked for (CPU per row, and memory that is constant in the number of rows). mediamill gives 5,000 of its train rows, drawn anew for each shuffle.
+asked for (CPU per row, and memory that is constant in the number of rows). mediamill gives 5,000 of its train rows,
+drawn anew for each shuffle.
 """
 
 from __future__ import annotations
