@@ -12,7 +12,7 @@ from reproduce_helpers import make_data
 
 from boostline import reproduce
 from boostline.data import Dataset
-from boostline.reproduce import paper
+from boostline.reproduce import paper, tables
 from boostline.reproduce.plan import Settings
 
 SMALL = Settings(trees=8)
@@ -199,7 +199,7 @@ def test_table_2_is_as_printed(data_folder, name, tmp_path):
         jobs=1,
         report=False,
     )
-    [row] = reproduce.tables.table2(made.summary).rows
+    [row] = tables.table2(made.summary).rows
     assert row[-1] == "yes"
     if name == "scene":
         # mathematics.md: 86 % and 14 % of the rows repeat; the counts get .0067 and .50
