@@ -180,7 +180,7 @@ NB_MODULE(_core, m) {
             return self.reading([&](const Booster& b) { return dynamic_cast<const OnlineBMR&>(b).has_table(n_relevant); });
         })
         .def("forget_tables", [](Model& self) { self.writing([&](Booster& b) { dynamic_cast<OnlineBMR&>(b).forget_tables(); return 0; }); })
-        .def("set_table", [](Model& self, std::int64_t n_relevant, double origin, double per_unit, Matrix<double> values,
+        .def("set_table", [](Model& self, std::int64_t n_relevant, double origin, std::int32_t per_unit, Matrix<double> values,
                              bool is_exponential) {
             StepTable table{is_exponential, origin, per_unit, values.shape(1), {}};
             table.values.assign(values.data(), values.data() + values.size());

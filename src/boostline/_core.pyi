@@ -131,7 +131,7 @@ class Model:
         self,
         n_relevant: int,
         origin: float,
-        per_unit: float,
+        per_unit: int,
         values: NDArray[np.float64],
         is_exponential: bool,
     ) -> None: ...

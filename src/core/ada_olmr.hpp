@@ -123,9 +123,10 @@ class AdaOLMR final : public Booster {
         scratch.irrelevant_sum.assign(n_irrelevant, 0.0);
         scratch.e_relevant.resize(n_relevant);
         scratch.e_irrelevant.resize(n_irrelevant);
-        const auto [low_rel, high_rel] = std::minmax_element(scratch.relevant.begin(), scratch.relevant.end());
-        const auto [low_irr, high_irr] = std::minmax_element(scratch.irrelevant.begin(), scratch.irrelevant.end());
-        const double low = std::min(*low_rel, *low_irr), high = std::max(*high_rel, *high_irr);
+        const Range of_relevant = range_of(scratch.relevant.data(), n_relevant);
+        const Range of_irrelevant = range_of(scratch.irrelevant.data(), n_irrelevant);
+        const double low = std::min(of_relevant.low, of_irrelevant.low);
+        const double high = std::max(of_relevant.high, of_irrelevant.high);
         // sigmoid(s[r] - s[l]) = e_r / (e_r + e_l) needs one exponential per label instead of one per pair, as long as
         // all of them are in range together.
         const bool shared = high - low < 600.0;
@@ -153,8 +154,7 @@ class AdaOLMR final : public Booster {
             const double* c = cost_row(i + 1);
             const double* h = vote_row(i);
             const double constant = surrogate_ == Surrogate::pairwise ? h[0] : 1.0 / static_cast<double>(n_labels_);
-            double slope = 0.0;
-            for (std::int32_t j = 0; j < n_labels_; ++j) slope += c[j] * (h[j] - constant);
+            const double slope = dot(c, h, static_cast<std::size_t>(n_labels_), constant);
             const double alpha = learner_weights_[v] - step * slope;
             learner_weights_[v] = std::max(-weight_limit_, std::min(weight_limit_, alpha));
             expert_log_weights_[v] -= weight * (target_ == Target::rank ? rank_losses_[v + 1] : one_error(i + 1, labels));

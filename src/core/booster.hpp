@@ -12,6 +12,7 @@
 #include "drift_alarm.hpp"
 #include "learner.hpp"
 #include "pair_sums.hpp"
+#include "sums.hpp"
 #include "thread_pool.hpp"
 
 namespace boostline {
@@ -258,9 +259,7 @@ class Booster {
     }
 
     double dot_labels(const double* a, const double* b) const {
-        double sum = 0.0;
-        for (std::int32_t j = 0; j < n_labels_; ++j) sum += a[j] * b[j];
-        return sum;
+        return dot(a, b, static_cast<std::size_t>(n_labels_));
     }
 
     std::int32_t n_labels_;
@@ -328,8 +327,8 @@ class Booster {
             for (std::size_t v = 0; v < n; ++v) {
                 const auto vote = static_cast<std::size_t>(first_vote_[static_cast<std::size_t>(i)]) + v;
                 const double* raw = cost_row(static_cast<std::int32_t>(vote));
-                const auto range = std::minmax_element(raw, raw + k);
-                const double low = *range.first, width = *range.second - *range.first;
+                const auto [low, high] = range_of(raw, k);
+                const double width = high - low;
                 for (std::size_t j = 0; j < k; ++j)
                     scratch.costs[v * k + j] = width > 0.0 ? (raw[j] - low) / width : 0.0;
                 scratch.weights[v] = width * weight;
@@ -345,8 +344,8 @@ class Booster {
         for (std::int32_t i = 0; i < n_votes_; ++i) {
             const auto v = static_cast<std::size_t>(i);
             const double* c = cost_row(i);
-            double total = 0.0, relevant = 0.0;
-            for (std::int32_t j = 0; j < n_labels_; ++j) total += c[j];
+            const double total = sum(c, static_cast<std::size_t>(n_labels_));
+            double relevant = 0.0;
             for (const std::int32_t l : labels.relevant) relevant += c[l];
             record_.edge_numerator[v] += weight * (total / k - dot_labels(c, vote_row(i)));
             record_.edge_denominator[v] += weight * (n_relevant * (total / k) - relevant);

@@ -188,7 +188,7 @@ class HoeffdingTree final : public Learner {
         const std::size_t n = settings_.features.size();
         for (const Entry& entry : leaf.entries)
             if (entry.stats >= 0) labels.push_back(LabelStats::in(stats_.at(entry.stats), n));
-        if (!tie && coarse.largest_lead(labels, n) <= bound) return;  // so in most tries: a fifth of the time
+        if (!tie && coarse.largest_lead(labels, n) <= bound) return;  // so in nearly all tries, and soon found
         const Split split = exact.best(labels, n);
         if (split.covariate >= 0 && (tie || split.gain - split.runner_up > bound)) apply(leaf, split);
     }

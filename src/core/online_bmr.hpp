@@ -14,7 +14,7 @@ namespace boostline {
 struct StepTable {
     bool is_exponential = false;
     double origin = 0.0;
-    double per_unit = 1.0;
+    std::int32_t per_unit = 1;
     std::size_t width = 0;
     std::vector<double> values;  // N rows of width
 };
@@ -33,8 +33,10 @@ class OnlineBMR final : public Booster {
     // The law of the random walk depends on |Y| (and on nothing else of the example): one table for each.
     bool has_table(std::int64_t n_relevant) const { return tables_.count(n_relevant) != 0; }
     void set_table(std::int64_t n_relevant, StepTable table) {
-        if (table.width < (table.is_exponential ? 1u : 2u) || table.values.size() != table.width * static_cast<std::size_t>(n_votes_))
-            throw std::invalid_argument("a step table needs n_learners rows of at least two values");
+        // d - 1 is looked up one unit to the left of d
+        const std::size_t least = table.is_exponential ? 1 : static_cast<std::size_t>(std::max(table.per_unit, 0)) + 2;
+        if (table.per_unit < 1 || table.width < least || table.values.size() != table.width * static_cast<std::size_t>(n_votes_))
+            throw std::invalid_argument("a step table needs n_learners rows of more than one unit each");
         tables_[n_relevant] = std::make_shared<StepTable>(std::move(table));
     }
     void forget_tables() { tables_.clear(); }
@@ -77,12 +79,11 @@ class OnlineBMR final : public Booster {
 
   private:
     void table_steps(std::size_t left, PairScratch& scratch) const {
-        const double* table = &table_->values[left * table_->width];
-        const auto last_cell = static_cast<std::int32_t>(table_->width) - 2;
+        const StepRow row{&table_->values[left * table_->width], table_->origin, table_->per_unit,
+                          static_cast<std::int32_t>(table_->width) - 2};
         for (std::size_t l = 0; l < scratch.relevant.size(); ++l)
-            scratch.relevant_sum[l] =
-                add_steps(scratch.relevant[l], scratch.irrelevant.data(), scratch.irrelevant.size(), table, table_->origin,
-                          table_->per_unit, last_cell, scratch.irrelevant_sum.data());
+            scratch.relevant_sum[l] = add_steps(scratch.relevant[l], scratch.irrelevant.data(), scratch.irrelevant.size(),
+                                                row, scratch.irrelevant_sum.data());
     }
 
     // sum over pairs of factor e^(s[r] - s[l]), which splits into two sums; a step down from d is 1/e of the one up.

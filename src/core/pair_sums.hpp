@@ -58,37 +58,44 @@ BOOSTLINE_VECTORISED static double add_sigmoids(double e_relevant, const double*
     return combine_lanes(lanes) + rest;
 }
 
-// Looks up a piecewise linear function of d, given at origin + j * step, constant outside.
-BOOSTLINE_INLINE double interpolate(const double* table, double position, std::int32_t last_cell) {
-    const double end = static_cast<double>(last_cell) + 1.0;
-    position = position < 0.0 ? 0.0 : position;
-    position = position > end ? end : position;
-    std::int32_t cell = static_cast<std::int32_t>(position);
-    cell = cell < last_cell ? cell : last_cell;
-    const double fraction = position - static_cast<double>(cell);
-    return table[cell] + fraction * (table[cell + 1] - table[cell]);
-}
+// A piecewise linear function of d, constant outside its table: given at d = origin + j / per_unit, where per_unit is a
+// whole number, so that d and d - 1 lie at the same place within their cells.
+struct StepRow {
+    const double* values;
+    double origin;
+    std::int32_t per_unit;
+    std::int32_t last_cell;  // there is one more value than cells
+};
 
 // For one relevant label: adds step(s[r] - s[l]) to each irrelevant label's sum and returns the sum over r of
-// step(s[r] - s[l] - 1).
+// step(s[r] - s[l] - 1). Any d is at least one unit inside the table; if it were not, the nearest that is would be taken.
 BOOSTLINE_VECTORISED static double add_steps(double relevant, const double* BOOSTLINE_RESTRICT irrelevant,
-                                             std::size_t n, const double* BOOSTLINE_RESTRICT table, double origin,
-                                             double per_unit, std::int32_t last_cell,
-                                             double* BOOSTLINE_RESTRICT irrelevant_sum) {
-    double lanes[kLanes] = {0.0};
-    const std::size_t whole = n - n % kLanes;
-    for (std::size_t r = 0; r < whole; r += kLanes)
-        for (int lane = 0; lane < kLanes; ++lane) {
-            const std::size_t i = r + static_cast<std::size_t>(lane);
-            const double position = (irrelevant[i] - relevant - origin) * per_unit;
-            irrelevant_sum[i] += interpolate(table, position, last_cell);
-            lanes[lane] += interpolate(table, position - per_unit, last_cell);
+                                             std::size_t n, StepRow row, double* BOOSTLINE_RESTRICT irrelevant_sum) {
+    constexpr std::size_t kBlock = 64;
+    std::int32_t cells[kBlock];  // found for a block of labels at a time, which vectorises; looking up does not
+    double fractions[kBlock];
+    const double per_unit = static_cast<double>(row.per_unit), end = static_cast<double>(row.last_cell) + 1.0;
+    const double* BOOSTLINE_RESTRICT up = row.values;
+    const double* BOOSTLINE_RESTRICT down = row.values - row.per_unit;
+    double lanes[kLanes] = {0.0}, rest = 0.0;
+    for (std::size_t start = 0; start < n; start += kBlock) {
+        const std::size_t size = n - start < kBlock ? n - start : kBlock, whole = size - size % kLanes;
+        for (std::size_t i = 0; i < size; ++i) {
+            double position = (irrelevant[start + i] - relevant - row.origin) * per_unit;
+            position = position < per_unit ? per_unit : position;
+            position = position > end ? end : position;
+            const auto cell = static_cast<std::int32_t>(position);
+            cells[i] = cell < row.last_cell ? cell : row.last_cell;
+            fractions[i] = position - static_cast<double>(cells[i]);
         }
-    double rest = 0.0;
-    for (std::size_t r = whole; r < n; ++r) {
-        const double position = (irrelevant[r] - relevant - origin) * per_unit;
-        irrelevant_sum[r] += interpolate(table, position, last_cell);
-        rest += interpolate(table, position - per_unit, last_cell);
+        const auto look_up = [&](std::size_t i) {
+            const std::int32_t c = cells[i];
+            irrelevant_sum[start + i] += up[c] + fractions[i] * (up[c + 1] - up[c]);
+            return down[c] + fractions[i] * (down[c + 1] - down[c]);
+        };
+        for (std::size_t i = 0; i < whole; i += kLanes)
+            for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += look_up(i + lane);
+        for (std::size_t i = whole; i < size; ++i) rest += look_up(i);
     }
     return combine_lanes(lanes) + rest;
 }

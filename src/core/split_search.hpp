@@ -9,78 +9,17 @@
 #include <limits>
 #include <vector>
 
+#include "label_stats.hpp"
 #include "math.hpp"
 #include "portable.hpp"
 
 namespace boostline {
 
 constexpr int kThresholds = 10;
-constexpr double kVarianceFloor = 1e-12;
 constexpr double kMinBranchShare = 0.01;  // each side needs more than this share of the weight
 // Gains that differ by no more are tied, and the first wins: covariates that tie in exact arithmetic are common in small
 // leaves, and rounding must not choose between them.
 constexpr double kGainTie = 1e-9;
-
-// What a leaf knows of one label, for F covariates: five arrays of length F, one after the other.
-//
-//   weight[F] | mean[F] | m2[F] | min[F] | max[F]        m2: weighted sum of squared deviations (Welford)
-struct LabelStats {
-    double* weight;
-    double* mean;
-    double* m2;
-    double* min;
-    double* max;
-
-    static constexpr std::size_t kArrays = 5;
-    static LabelStats in(double* block, std::size_t n_covariates) {
-        return {block, block + n_covariates, block + 2 * n_covariates, block + 3 * n_covariates,
-                block + 4 * n_covariates};
-    }
-    void clear(std::size_t n_covariates) const {
-        for (std::size_t f = 0; f < n_covariates; ++f) {
-            weight[f] = mean[f] = m2[f] = 0.0;
-            min[f] = std::numeric_limits<double>::infinity();
-            max[f] = -std::numeric_limits<double>::infinity();
-        }
-    }
-};
-
-BOOSTLINE_INLINE double inverse_deviation(double weight, double m2) {
-    const double least = kVarianceFloor * weight;
-    return std::sqrt(weight / (m2 > least ? m2 : least));
-}
-
-// The weights of a label at or below the threshold and above it.
-struct Masses {
-    double left, right;
-};
-inline Masses split_label(const LabelStats& s, std::size_t f, double threshold) {
-    const double weight = s.weight[f];
-    if (threshold >= s.max[f]) return {weight, 0.0};
-    if (threshold < s.min[f]) return {0.0, weight};
-    const double z = (threshold - s.mean[f]) * inverse_deviation(weight, s.m2[f]);
-    return {weight * normal_cdf(z), weight * normal_cdf(-z)};  // both positive
-}
-
-// Adds one observation with importance q; a NaN covariate is left out.
-BOOSTLINE_VECTORISED static void observe(double* BOOSTLINE_RESTRICT weight, double* BOOSTLINE_RESTRICT mean,
-                                         double* BOOSTLINE_RESTRICT m2, double* BOOSTLINE_RESTRICT min,
-                                         double* BOOSTLINE_RESTRICT max, const double* BOOSTLINE_RESTRICT x, std::size_t n,
-                                         double q) {
-    for (std::size_t f = 0; f < n; ++f) {
-        const double value = x[f];
-        const bool known = value == value;
-        const double new_weight = weight[f] + q;
-        const double delta = value - mean[f];
-        const double new_mean = mean[f] + delta * (q / new_weight);
-        const double new_m2 = m2[f] + q * delta * (value - new_mean);
-        weight[f] = known ? new_weight : weight[f];
-        mean[f] = known ? new_mean : mean[f];
-        m2[f] = known ? new_m2 : m2[f];
-        min[f] = value < min[f] ? value : min[f];
-        max[f] = value > max[f] ? value : max[f];
-    }
-}
 
 // The hot loops of split search, in double precision (exact) and in single precision (coarse: twice the lanes, and short
 // polynomials). They work on groups of kGroup covariates, so that no loop has a remainder: the last group starts where
@@ -99,57 +38,52 @@ BOOSTLINE_INLINE std::size_t first_of_group(std::size_t group, std::size_t n_cov
     return group * kGroup + kGroup <= n_covariates ? group * kGroup : n_covariates - kGroup;
 }
 
-BOOSTLINE_INLINE NormalSplit divide(double z) { return normal_split(z); }
-BOOSTLINE_INLINE CoarseSplit divide(float z) { return coarse_split(z); }
-
+// What the two precisions do differently: exact, and rough but fast.
 template <class Real>
-struct SplitCells {
-    double* inverse_sd;  // scratch, one per covariate
-    Real* z;             // scratch, two per cell
-    Real* left_weight;
-    Real* left_over;
+struct Normal;
+template <>
+struct Normal<double> {
+    BOOSTLINE_INLINE static NormalSplit divide(double z) { return normal_split(z); }
+    BOOSTLINE_INLINE static double inverse_deviation(double weight, double m2) { return boostline::inverse_deviation(weight, m2); }
+};
+template <>
+struct Normal<float> {
+    BOOSTLINE_INLINE static CoarseSplit divide(float z) { return coarse_split(z); }
+    BOOSTLINE_INLINE static double inverse_deviation(double weight, double m2) {
+        const double least = kVarianceFloor * weight;
+        return weight * coarse_inverse_sqrt(weight * (m2 > least ? m2 : least));  // no root and no division
+    }
 };
 
 template <class Real>
 BOOSTLINE_INLINE void add_varying_label(const LabelStats& s, std::size_t n, const double* BOOSTLINE_RESTRICT thresholds,
-                                        SplitCells<Real> cells) {
-    const std::size_t n_cells = n_groups(n) * kGroupCells;
-    Real* BOOSTLINE_RESTRICT below = cells.z;
-    Real* BOOSTLINE_RESTRICT bits = cells.z + n_cells;
-    for (std::size_t f = 0; f < n; ++f) cells.inverse_sd[f] = inverse_deviation(s.weight[f], s.m2[f]);
-    // Where the threshold lies among the label's values, in standard deviations; far out when all are on one side.
+                                        Real* BOOSTLINE_RESTRICT left_weight, Real* BOOSTLINE_RESTRICT left_over) {
     for (std::size_t g = 0; g < n_groups(n); ++g) {
-        const std::size_t first = first_of_group(g, n);
+        const std::size_t first = first_of_group(g, n), start = g * kGroupCells;
         double min[kGroup], max[kGroup], mean[kGroup], inverse_sd[kGroup];  // copies: gcc keeps these in registers
-        std::copy(s.min + first, s.min + first + kGroup, min);
-        std::copy(s.max + first, s.max + first + kGroup, max);
-        std::copy(s.mean + first, s.mean + first + kGroup, mean);
-        std::copy(cells.inverse_sd + first, cells.inverse_sd + first + kGroup, inverse_sd);
-        const double* BOOSTLINE_RESTRICT group_thresholds = thresholds + g * kGroupCells;
-        Real* BOOSTLINE_RESTRICT z = below + g * kGroupCells;
+        Real weight[kGroup];
+        for (std::size_t l = 0; l < kGroup; ++l) {
+            min[l] = s.min[first + l];
+            max[l] = s.max[first + l];
+            mean[l] = s.mean[first + l];
+            inverse_sd[l] = Normal<Real>::inverse_deviation(s.weight[first + l], s.m2[first + l]);
+            weight[l] = static_cast<Real>(s.weight[first + l]);
+        }
+        // Where the threshold lies among the label's values, in standard deviations; far out when all are on one side.
+        Real z[kGroupCells], weights[kGroupCells];
         for (std::size_t j = 0; j < kThresholds; ++j)
             for (std::size_t l = 0; l < kGroup; ++l) {
-                const double threshold = group_thresholds[j * kGroup + l];
+                const double threshold = thresholds[start + j * kGroup + l];
                 const double inside = (threshold - mean[l]) * inverse_sd[l];
                 const double not_left = threshold < min[l] ? -kFarOut : inside;
                 z[j * kGroup + l] = static_cast<Real>(threshold >= max[l] ? kFarOut : not_left);
+                weights[j * kGroup + l] = weight[l];
             }
-    }
-    for (std::size_t i = 0; i < n_cells; ++i) {
-        const auto split = divide(below[i]);
-        below[i] = split.below;
-        bits[i] = split.entropy;
-    }
-    for (std::size_t g = 0; g < n_groups(n); ++g) {
-        Real weight[kGroup];
-        for (std::size_t l = 0; l < kGroup; ++l) weight[l] = static_cast<Real>(s.weight[first_of_group(g, n) + l]);
-        Real* BOOSTLINE_RESTRICT left_weight = cells.left_weight + g * kGroupCells;
-        Real* BOOSTLINE_RESTRICT left_over = cells.left_over + g * kGroupCells;
-        for (std::size_t j = 0; j < kThresholds; ++j)
-            for (std::size_t l = 0; l < kGroup; ++l) {
-                left_weight[j * kGroup + l] += weight[l] * below[g * kGroupCells + j * kGroup + l];
-                left_over[j * kGroup + l] += weight[l] * bits[g * kGroupCells + j * kGroup + l];
-            }
+        for (std::size_t i = 0; i < kGroupCells; ++i) {
+            const auto split = Normal<Real>::divide(z[i]);
+            left_weight[start + i] += weights[i] * split.below;
+            left_over[start + i] += weights[i] * split.entropy;
+        }
     }
 }
 
@@ -238,27 +172,35 @@ BOOSTLINE_VECTORISED static void place_thresholds(const double* BOOSTLINE_RESTRI
             }
 }
 
-BOOSTLINE_VECTORISED static void add_ranges(const LabelStats& s, std::size_t n, double* BOOSTLINE_RESTRICT low,
-                                            double* BOOSTLINE_RESTRICT high, double* BOOSTLINE_RESTRICT total) {
-    const double* BOOSTLINE_RESTRICT min = s.min;
-    const double* BOOSTLINE_RESTRICT max = s.max;
-    const double* BOOSTLINE_RESTRICT weight = s.weight;
-    for (std::size_t f = 0; f < n; ++f) {
-        low[f] = min[f] < low[f] ? min[f] : low[f];
-        high[f] = max[f] > high[f] ? max[f] : high[f];
-        total[f] += weight[f];
+// Range and weight of each covariate over all labels; and of each label, whether it has had two values of any covariate.
+BOOSTLINE_VECTORISED static void add_ranges(const LabelStats* labels, std::size_t n_labels, std::size_t n,
+                                            double* BOOSTLINE_RESTRICT low, double* BOOSTLINE_RESTRICT high,
+                                            double* BOOSTLINE_RESTRICT total, std::uint8_t* BOOSTLINE_RESTRICT varies) {
+    for (std::size_t i = 0; i < n_labels; ++i) {
+        const double* BOOSTLINE_RESTRICT min = labels[i].min;
+        const double* BOOSTLINE_RESTRICT max = labels[i].max;
+        const double* BOOSTLINE_RESTRICT weight = labels[i].weight;
+        std::uint64_t any = 0;  // as wide as a double, so that all of the loop is
+        for (std::size_t f = 0; f < n; ++f) {
+            low[f] = min[f] < low[f] ? min[f] : low[f];
+            high[f] = max[f] > high[f] ? max[f] : high[f];
+            total[f] += weight[f];
+            any |= min[f] < max[f] ? 1u : 0u;
+        }
+        varies[i] = any != 0;
     }
 }
 
 // target_clones does not reach templates: one plain function for each precision.
-#define BOOSTLINE_SPLIT_KERNELS(Real)                                                                                   \
-    BOOSTLINE_VECTORISED static void add_varying(const LabelStats& s, std::size_t n, const double* thresholds,         \
-                                                 SplitCells<Real> cells) {                                              \
-        add_varying_label<Real>(s, n, thresholds, cells);                                                               \
-    }                                                                                                                   \
-    BOOSTLINE_VECTORISED static void add_constant(const LabelStats& s, std::size_t n, const double* thresholds,         \
-                                                  Real* left_weight) {                                                  \
-        add_constant_label<Real>(s, n, thresholds, left_weight);                                                        \
+#define BOOSTLINE_SPLIT_KERNELS(Real, FUSED)                                                                            \
+    BOOSTLINE_VECTORISED FUSED static void add_labels(const LabelStats* labels, const std::uint8_t* varies,             \
+                                                      std::size_t n_labels, std::size_t n, const double* thresholds,    \
+                                                      Real* left_weight, Real* left_over) {                             \
+        for (std::size_t i = 0; i < n_labels; ++i)                                                                      \
+            if (varies[i])                                                                                              \
+                add_varying_label<Real>(labels[i], n, thresholds, left_weight, left_over);                              \
+            else                                                                                                        \
+                add_constant_label<Real>(labels[i], n, thresholds, left_weight);                                        \
     }                                                                                                                   \
     BOOSTLINE_VECTORISED static void compute_gains(const double* total, const double* share_seen, std::size_t n,        \
                                                    const Real* left_weight, const Real* left_over, Real* gain) {       \
@@ -268,8 +210,8 @@ BOOSTLINE_VECTORISED static void add_ranges(const LabelStats& s, std::size_t n, 
                                                         const Real* left_weight, const Real* gain, double* best) {      \
         largest_gains<Real>(total, n, share, left_weight, gain, best);                                                  \
     }
-BOOSTLINE_SPLIT_KERNELS(double)
-BOOSTLINE_SPLIT_KERNELS(float)
+BOOSTLINE_SPLIT_KERNELS(double, )
+BOOSTLINE_SPLIT_KERNELS(float, BOOSTLINE_FUSED)
 #undef BOOSTLINE_SPLIT_KERNELS
 
 struct Split {
@@ -305,15 +247,19 @@ class SplitSearch {
     // No covariate beats every other one by more than this: a bound that allows for the error of single precision, in the
     // gains and in which branches count as heavy enough.
     double largest_lead(const std::vector<LabelStats>& labels, std::size_t n) {
-        // A share is wrong by 3e-4 at most, so its entropy by 2.1e-3 where both sides have a hundredth; divisions by 2e-4.
-        constexpr double kCoarseError = 3e-3, kShareError = 5e-4;
-        // Sums of very many or very large or small numbers are not exact enough in single precision.
+        // A share is wrong by 2e-4 at most, so its entropy by 1.4e-3 where both sides have a hundredth; divisions by 1.7e-3.
+        constexpr double kCoarseError = 3.5e-3, kShareError = 5e-4;
+        // Sums of very many or very large or small numbers are not exact enough in single precision; and the weight times
+        // the sum of squares of a covariate must be finite.
         constexpr std::size_t kMostLabels = 10'000;
-        constexpr double kLightest = 1e-30, kHeaviest = 1e30, kNoBound = std::numeric_limits<double>::infinity();
+        constexpr double kLightest = 1e-30, kHeaviest = 1e30, kWidest = 1e100;
+        constexpr double kNoBound = std::numeric_limits<double>::infinity();
         if (labels.size() > kMostLabels) return kNoBound;
         evaluate(labels, n);
         const double weight = *std::max_element(total_.begin(), total_.end());
         if (!(weight > kLightest && weight < kHeaviest)) return kNoBound;
+        for (std::size_t f = 0; f < n_; ++f)
+            if (high_[f] - low_[f] > kWidest) return kNoBound;
         best_of_covariates(kMinBranchShare - kShareError, best_of_);        // at least what the gain can be
         best_of_covariates(kMinBranchShare + kShareError, surely_best_of_);  // at most
         double first = 0.0, second = 0.0;  // a covariate without candidates counts 0
@@ -342,12 +288,8 @@ class SplitSearch {
 
     void evaluate_whole_groups(const std::vector<LabelStats>& labels, std::size_t n) {
         prepare(labels, n);
-        for (const LabelStats& s : labels) {
-            if (varies(s, n))
-                add_varying(s, n, thresholds_.data(), {inverse_sd_.data(), z_.data(), left_weight_.data(), left_over_.data()});
-            else
-                add_constant(s, n, thresholds_.data(), left_weight_.data());
-        }
+        add_labels(labels.data(), varies_.data(), labels.size(), n, thresholds_.data(), left_weight_.data(),
+                   left_over_.data());
         const double seen_most = *std::max_element(total_.begin(), total_.end());
         for (std::size_t f = 0; f < n; ++f) share_seen_[f] = total_[f] / seen_most;
         compute_gains(total_.data(), share_seen_.data(), n, left_weight_.data(), left_over_.data(), gain_.data());
@@ -376,20 +318,14 @@ class SplitSearch {
         low_.assign(n, std::numeric_limits<double>::infinity());
         high_.assign(n, -std::numeric_limits<double>::infinity());
         total_.assign(n, 0.0);
-        for (const LabelStats& s : labels) add_ranges(s, n, low_.data(), high_.data(), total_.data());
+        varies_.resize(labels.size());
+        add_ranges(labels.data(), labels.size(), n, low_.data(), high_.data(), total_.data(), varies_.data());
         thresholds_.resize(cells);
         place_thresholds(low_.data(), high_.data(), n, thresholds_.data());
-        for (auto* column : {&share_seen_, &inverse_sd_, &best_of_, &surely_best_of_}) column->resize(n);
+        for (auto* column : {&share_seen_, &best_of_, &surely_best_of_}) column->resize(n);
         gain_.resize(cells);
-        z_.resize(2 * cells);
         left_weight_.assign(cells, Real(0));
         left_over_.assign(cells, Real(0));
-    }
-
-    static bool varies(const LabelStats& s, std::size_t n) {
-        bool any = false;
-        for (std::size_t f = 0; f < n; ++f) any |= s.min[f] < s.max[f];
-        return any;
     }
 
     // Where the j-th threshold of covariate f is.
@@ -408,10 +344,11 @@ class SplitSearch {
     }
 
     std::size_t n_ = 0;  // covariates
-    std::vector<double> low_, high_, total_, share_seen_, inverse_sd_;  // per covariate
+    std::vector<double> low_, high_, total_, share_seen_;  // per covariate
     std::vector<double> best_of_, surely_best_of_;
     std::vector<double> thresholds_;  // per cell
-    std::vector<Real> z_, left_weight_, left_over_, gain_;
+    std::vector<Real> left_weight_, left_over_, gain_;
+    std::vector<std::uint8_t> varies_;  // per label
     std::vector<double> padding_;
     std::vector<LabelStats> padded_labels_;
 };

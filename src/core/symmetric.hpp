@@ -12,6 +12,7 @@
 
 #include "archive.hpp"
 #include "portable.hpp"
+#include "sums.hpp"
 
 namespace boostline {
 
@@ -22,14 +23,6 @@ constexpr std::size_t padded(std::size_t n) { return (n + 7) / 8 * 8; }
 constexpr std::size_t packed_row(std::size_t i) {
     const std::size_t block = i / 8;
     return 32 * block * (block + 1) + (i % 8) * 8 * (block + 1);
-}
-
-BOOSTLINE_VECTORISED static double dot(const double* BOOSTLINE_RESTRICT a, const double* BOOSTLINE_RESTRICT b,
-                                       std::size_t n_padded) {
-    double lanes[kLanes] = {0.0};
-    for (std::size_t i = 0; i < n_padded; i += kLanes)
-        for (std::size_t l = 0; l < kLanes; ++l) lanes[l] += a[i + l] * b[i + l];
-    return combine_lanes(lanes);
 }
 
 // y += a * x

@@ -88,6 +88,20 @@ def test_coarse_screen_stands_heavy_and_light_leaves():
             assert lead <= coarse < lead + 0.3
 
 
+@pytest.mark.parametrize("unit", [1e-150, 1e-9, 1e9, 1e90, 1e120])
+def test_coarse_screen_stands_any_unit_of_a_covariate(unit):
+    """One covariate decides, in a unit that is very small or very large; the others say nothing."""
+    weight = np.random.default_rng(6).gamma(2, 1, 12)[:, None, None]
+    stats = np.tile(np.array([1.0, 0.0, 1.0, -2.0, 2.0])[:, None], (12, 1, 20))
+    mean = np.arange(12) % 2
+    stats[:, 1:, 7] = np.stack([mean, np.full(12, 0.01), mean - 0.3, mean + 0.3], 1) * unit
+    stats[:, 2, 7] *= unit
+    stats[:, [0, 2]] *= weight
+    covariate, *_, lead, coarse = _core.split_leads(stats.ravel(), 20)
+    assert covariate == 7
+    assert 0.5 < lead <= coarse
+
+
 @pytest.mark.parametrize(
     ("n_labels", "weight"), [(50_000, 0.7), (200_000, 0.7), (40, 1e-35), (40, 1e35)]
 )

@@ -119,7 +119,7 @@ class OnlineBMR(Booster):
                 native.set_table(
                     n_relevant,
                     table.lo,
-                    1.0 / table.step,
+                    round(1.0 / table.step),
                     np.ascontiguousarray(table.values),
                     table.rho is not None,
                 )
