@@ -75,8 +75,7 @@ BOOSTLINE_VECTORISED static double add_steps(double relevant, const double* BOOS
     std::int32_t cells[kBlock];  // found for a block of labels at a time, which vectorises; looking up does not
     double fractions[kBlock];
     const double per_unit = static_cast<double>(row.per_unit), end = static_cast<double>(row.last_cell) + 1.0;
-    const double* BOOSTLINE_RESTRICT up = row.values;
-    const double* BOOSTLINE_RESTRICT down = row.values - row.per_unit;
+    const double* BOOSTLINE_RESTRICT values = row.values;
     double lanes[kLanes] = {0.0}, rest = 0.0;
     for (std::size_t start = 0; start < n; start += kBlock) {
         const std::size_t size = n - start < kBlock ? n - start : kBlock, whole = size - size % kLanes;
@@ -89,9 +88,9 @@ BOOSTLINE_VECTORISED static double add_steps(double relevant, const double* BOOS
             fractions[i] = position - static_cast<double>(cells[i]);
         }
         const auto look_up = [&](std::size_t i) {
-            const std::int32_t c = cells[i];
-            irrelevant_sum[start + i] += up[c] + fractions[i] * (up[c + 1] - up[c]);
-            return down[c] + fractions[i] * (down[c + 1] - down[c]);
+            const std::int32_t up = cells[i], down = up - row.per_unit;
+            irrelevant_sum[start + i] += values[up] + fractions[i] * (values[up + 1] - values[up]);
+            return values[down] + fractions[i] * (values[down + 1] - values[down]);
         };
         for (std::size_t i = 0; i < whole; i += kLanes)
             for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += look_up(i + lane);
