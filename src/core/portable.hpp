@@ -1,7 +1,7 @@
 // Compiler facts used by every other header.
 //
 // Hot loops are compiled several times, for plain x86-64 and for wide vectors, and the loader picks one
-// at run time. All clones give the same bits: multiply and add are never fused (-ffp-contract=off), sums
+// at run time. All clones give the same bits: multiply and add are not fused (-ffp-contract=off), sums
 // run in a fixed number of lanes (kLanes), and no libm function is called whose result differs between
 // machines (see math.hpp).
 #pragma once
