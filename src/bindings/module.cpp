@@ -224,12 +224,16 @@ NB_MODULE(_core, m) {
     m.def("philox_uniform", &philox_uniform);
     // split_search.hpp: covariate, threshold, gain and lead of the best split, and the coarse search's bound on any lead.
     m.def("split_leads", [](Vector<double> stats, std::size_t n_covariates) {
-        std::vector<LabelStats> labels;
+        std::vector<double> low(n_covariates, std::numeric_limits<double>::infinity());
+        std::vector<double> high(n_covariates, -std::numeric_limits<double>::infinity());
+        LeafStats leaf{{}, low.data(), high.data(), n_covariates};
         const std::size_t width = LabelStats::kArrays * n_covariates;
-        for (std::size_t i = 0; i + width <= stats.size(); i += width)
-            labels.push_back(LabelStats::in(const_cast<double*>(stats.data()) + i, n_covariates));
-        const Split split = SplitSearch<double>().best(labels, n_covariates);
+        for (std::size_t i = 0; i + width <= stats.size(); i += width) {
+            leaf.labels.push_back(LabelStats::in(const_cast<double*>(stats.data()) + i, n_covariates));
+            widen(low.data(), high.data(), leaf.labels.back().min, leaf.labels.back().max, n_covariates);
+        }
+        const Split split = SplitSearch<double>().best(leaf);
         return nb::make_tuple(split.covariate, split.threshold, split.gain, split.gain - split.runner_up,
-                              SplitSearch<float>().largest_lead(labels, n_covariates));
+                              SplitSearch<float>().largest_lead(leaf));
     });
 }

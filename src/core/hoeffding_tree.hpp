@@ -67,14 +67,16 @@ class HoeffdingTree final : public Learner {
     }
 
     std::size_t memory_bytes() const override {
-        std::size_t entry_bytes = 0;
-        for (std::int32_t i = 0; i < n_nodes(); ++i) entry_bytes += nodes_[i].entries.capacity() * sizeof(Entry);
-        return sizeof(*this) + nodes_.allocated_bytes() + entry_bytes + stats_.allocated_bytes() +
+        std::size_t own_bytes = 0;
+        for (std::int32_t i = 0; i < n_nodes(); ++i)
+            own_bytes += nodes_[i].entries.capacity() * sizeof(Entry) + nodes_[i].range.capacity() * sizeof(double);
+        return sizeof(*this) + nodes_.allocated_bytes() + own_bytes + stats_.allocated_bytes() +
                settings_.features.capacity() * sizeof(std::int32_t) + gathered_.capacity() * sizeof(double);
     }
     // What max_bytes caps: the records in use.
     std::size_t bytes_in_use() const {
-        return nodes_.n_used() * sizeof(Node) + n_entries_ * sizeof(Entry) + stats_.n_used() * stats_bytes();
+        return nodes_.n_used() * sizeof(Node) + n_entries_ * sizeof(Entry) + n_ranges_ * range_bytes() +
+               stats_.n_used() * stats_bytes();
     }
 
     void save(Archive& out) const override;
@@ -93,6 +95,7 @@ class HoeffdingTree final : public Learner {
         std::int32_t covariate = -1;  // index into settings.features; -1: a leaf
         std::int32_t left = -1;       // the right child is left + 1
         std::vector<Entry> entries;   // leaf: side by side, for every vote reads all of them
+        std::vector<double> range;    // leaf with statistics: smallest values of the covariates, then the largest
         std::uint8_t nan_right = 0;   // where a missing value goes
         std::uint8_t active = 1;      // leaf: 0 once the cap has stopped its growth
 
@@ -102,6 +105,8 @@ class HoeffdingTree final : public Learner {
     std::int32_t n_nodes() const { return static_cast<std::int32_t>(nodes_.n_used()); }
 
     std::size_t stats_bytes() const { return LabelStats::kArrays * settings_.features.size() * sizeof(double); }
+
+    std::size_t range_bytes() const { return 2 * settings_.features.size() * sizeof(double); }
 
     std::int32_t find_leaf(const Row& x) const {
         std::int32_t i = 0;
@@ -143,6 +148,7 @@ class HoeffdingTree final : public Learner {
         const std::size_t n = settings_.features.size();
         const LabelStats s = LabelStats::in(stats_.at(entry->stats), n);
         observe(s.weight, s.mean, s.m2, s.min, s.max, gathered_.data(), n, importance);
+        widen(leaf.range.data(), leaf.range.data() + n, gathered_.data(), gathered_.data(), n);
         if (leaf.weight - leaf.last_try > settings_.grace_period) {
             leaf.last_try = leaf.weight;
             try_split(leaf);
@@ -164,10 +170,25 @@ class HoeffdingTree final : public Learner {
     }
 
     bool add_stats(Node& leaf, Entry& entry) {
-        if (!make_room(stats_bytes()) || !leaf.active) return false;
+        const bool is_first = leaf.range.empty();
+        if (!make_room(stats_bytes() + (is_first ? range_bytes() : 0)) || !leaf.active) return false;
         entry.stats = stats_.make();
         LabelStats::in(stats_.at(entry.stats), settings_.features.size()).clear(settings_.features.size());
+        if (is_first) make_range(leaf);
         return true;
+    }
+
+    void make_range(Node& leaf) {
+        constexpr double kInfinity = std::numeric_limits<double>::infinity();
+        const std::size_t n = settings_.features.size();
+        leaf.range.assign(2 * n, kInfinity);
+        std::fill(leaf.range.begin() + static_cast<std::ptrdiff_t>(n), leaf.range.end(), -kInfinity);
+        ++n_ranges_;
+    }
+    void drop_range(Node& leaf) {
+        if (!leaf.range.empty()) --n_ranges_;
+        leaf.range = {};
+        leaf.range.shrink_to_fit();
     }
 
     double hoeffding_bound(const Node& leaf) const {
@@ -181,15 +202,18 @@ class HoeffdingTree final : public Learner {
         const bool tie = bound < settings_.tie_threshold;
         // The side of a threshold is one bit, so no gain exceeds 1: nothing can be better by more than the bound.
         if (!tie && bound >= 1.0) return;
-        static thread_local std::vector<LabelStats> labels;
+        static thread_local LeafStats seen;
         static thread_local SplitSearch<float> coarse;
         static thread_local SplitSearch<double> exact;
-        labels.clear();
         const std::size_t n = settings_.features.size();
+        seen.low = leaf.range.data();
+        seen.high = seen.low + n;
+        seen.n_covariates = n;
+        seen.labels.clear();
         for (const Entry& entry : leaf.entries)
-            if (entry.stats >= 0) labels.push_back(LabelStats::in(stats_.at(entry.stats), n));
-        if (!tie && coarse.largest_lead(labels, n) <= bound) return;  // so in nearly all tries, and soon found
-        const Split split = exact.best(labels, n);
+            if (entry.stats >= 0) seen.labels.push_back(LabelStats::in(stats_.at(entry.stats), n));
+        if (!tie && coarse.largest_lead(seen) <= bound) return;  // so in nearly all tries, and soon found
+        const Split split = exact.best(seen);
         if (split.covariate >= 0 && (tie || split.gain - split.runner_up > bound)) apply(leaf, split);
     }
 
@@ -219,6 +243,7 @@ class HoeffdingTree final : public Learner {
         n_entries_ -= leaf.entries.size();
         leaf.entries = {};
         leaf.entries.shrink_to_fit();
+        drop_range(leaf);
     }
 
     // Stops the growth of the least promising leaves until `bytes` more fit under the cap; false if they never do.
@@ -254,11 +279,13 @@ class HoeffdingTree final : public Learner {
             if (entry.stats >= 0) stats_.release(entry.stats);
             entry.stats = -1;
         }
+        drop_range(leaf);
     }
 
     TreeSettings settings_;
     std::int32_t n_labels_;
     std::size_t n_entries_ = 0;  // in all leaves
+    std::size_t n_ranges_ = 0;
     Arena<Node, 16> nodes_;
     Arena<double, 16> stats_;
     double log_inverse_confidence_;

@@ -75,7 +75,7 @@ inline void HoeffdingTree::load(const ArchiveView& in) {
     for (std::size_t i = 0; i < n_nodes; ++i) {
         if (i > 0 && !has_parent[i]) fail("a node has no parent");
         Node& node = fresh.nodes_[static_cast<std::int32_t>(i)];
-        node = Node{threshold[i], 0.0, last_try[i], covariate[i], left[i], {}, nan_right[i], active[i]};
+        node = Node{threshold[i], 0.0, last_try[i], covariate[i], left[i], {}, {}, nan_right[i], active[i]};
         if (node.covariate >= 0) {
             const auto child = static_cast<std::size_t>(node.left);
             if (static_cast<std::size_t>(node.covariate) >= n_covariates) fail("a covariate is out of range");
@@ -105,6 +105,8 @@ inline void HoeffdingTree::load(const ArchiveView& in) {
                 if (!(block.weight[f] >= 0.0) || !std::isfinite(block.weight[f]) || !std::isfinite(block.mean[f]) ||
                     !std::isfinite(block.m2[f]) || block.min[f] != block.min[f] || block.max[f] != block.max[f])
                     fail("statistics are not finite");
+            if (node.range.empty()) fresh.make_range(node);
+            widen(node.range.data(), node.range.data() + n_covariates, block.min, block.max, n_covariates);
             next_stats += width;
         }
         for (std::size_t e = first_entry; e < next_entry; ++e) seen[static_cast<std::size_t>(label[e])] = 0;

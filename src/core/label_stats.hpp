@@ -27,6 +27,10 @@ struct LabelStats {
         return {block, block + n_covariates, block + 2 * n_covariates, block + 3 * n_covariates,
                 block + 4 * n_covariates};
     }
+    void prefetch(std::size_t n_covariates) const {
+        constexpr std::size_t kCacheLine = 8;
+        for (std::size_t i = 0; i < kArrays * n_covariates; i += kCacheLine) BOOSTLINE_PREFETCH(weight + i);
+    }
     void clear(std::size_t n_covariates) const {
         for (std::size_t f = 0; f < n_covariates; ++f) {
             weight[f] = mean[f] = m2[f] = 0.0;
@@ -70,6 +74,15 @@ BOOSTLINE_VECTORISED static void observe(double* BOOSTLINE_RESTRICT weight, doub
         m2[f] = known ? new_m2 : m2[f];
         min[f] = value < min[f] ? value : min[f];
         max[f] = value > max[f] ? value : max[f];
+    }
+}
+
+// Ranges [low, high] of covariates take in the ranges [min, max]; NaN changes nothing.
+BOOSTLINE_VECTORISED static void widen(double* BOOSTLINE_RESTRICT low, double* BOOSTLINE_RESTRICT high, const double* min,
+                                       const double* max, std::size_t n) {
+    for (std::size_t f = 0; f < n; ++f) {
+        low[f] = min[f] < low[f] ? min[f] : low[f];
+        high[f] = max[f] > high[f] ? max[f] : high[f];
     }
 }
 

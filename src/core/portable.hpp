@@ -27,9 +27,11 @@
 #if defined(__GNUC__)
 #define BOOSTLINE_INLINE inline __attribute__((always_inline))
 #define BOOSTLINE_RESTRICT __restrict__
+#define BOOSTLINE_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define BOOSTLINE_INLINE inline
 #define BOOSTLINE_RESTRICT
+#define BOOSTLINE_PREFETCH(address) ((void)(address))
 #endif
 
 namespace boostline {

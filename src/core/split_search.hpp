@@ -172,35 +172,31 @@ BOOSTLINE_VECTORISED static void place_thresholds(const double* BOOSTLINE_RESTRI
             }
 }
 
-// Range and weight of each covariate over all labels; and of each label, whether it has had two values of any covariate.
-BOOSTLINE_VECTORISED static void add_ranges(const LabelStats* labels, std::size_t n_labels, std::size_t n,
-                                            double* BOOSTLINE_RESTRICT low, double* BOOSTLINE_RESTRICT high,
-                                            double* BOOSTLINE_RESTRICT total, std::uint8_t* BOOSTLINE_RESTRICT varies) {
-    for (std::size_t i = 0; i < n_labels; ++i) {
-        const double* BOOSTLINE_RESTRICT min = labels[i].min;
-        const double* BOOSTLINE_RESTRICT max = labels[i].max;
-        const double* BOOSTLINE_RESTRICT weight = labels[i].weight;
-        std::uint64_t any = 0;  // as wide as a double, so that all of the loop is
-        for (std::size_t f = 0; f < n; ++f) {
-            low[f] = min[f] < low[f] ? min[f] : low[f];
-            high[f] = max[f] > high[f] ? max[f] : high[f];
-            total[f] += weight[f];
-            any |= min[f] < max[f] ? 1u : 0u;
-        }
-        varies[i] = any != 0;
+// Adds the label's weight to each covariate's. Returns whether it has had two values of any covariate.
+BOOSTLINE_INLINE bool add_weight(const LabelStats& s, std::size_t n, double* BOOSTLINE_RESTRICT total) {
+    const double* BOOSTLINE_RESTRICT min = s.min;
+    const double* BOOSTLINE_RESTRICT max = s.max;
+    const double* BOOSTLINE_RESTRICT weight = s.weight;
+    std::uint64_t varies = 0;  // as wide as a double, so that all of the loop is
+    for (std::size_t f = 0; f < n; ++f) {
+        total[f] += weight[f];
+        varies |= min[f] < max[f] ? 1u : 0u;
     }
+    return varies != 0;
 }
 
 // target_clones does not reach templates: one plain function for each precision.
 #define BOOSTLINE_SPLIT_KERNELS(Real, FUSED)                                                                            \
-    BOOSTLINE_VECTORISED FUSED static void add_labels(const LabelStats* labels, const std::uint8_t* varies,             \
-                                                      std::size_t n_labels, std::size_t n, const double* thresholds,    \
-                                                      Real* left_weight, Real* left_over) {                             \
-        for (std::size_t i = 0; i < n_labels; ++i)                                                                      \
-            if (varies[i])                                                                                              \
+    BOOSTLINE_VECTORISED FUSED static void add_labels(const LabelStats* labels, std::size_t n_labels, std::size_t n,    \
+                                                      const double* thresholds, double* total, Real* left_weight,       \
+                                                      Real* left_over) {                                                \
+        for (std::size_t i = 0; i < n_labels; ++i) {                                                                    \
+            if (i + 1 < n_labels) labels[i + 1].prefetch(n);                                                            \
+            if (add_weight(labels[i], n, total))                                                                        \
                 add_varying_label<Real>(labels[i], n, thresholds, left_weight, left_over);                              \
             else                                                                                                        \
                 add_constant_label<Real>(labels[i], n, thresholds, left_weight);                                        \
+        }                                                                                                               \
     }                                                                                                                   \
     BOOSTLINE_VECTORISED static void compute_gains(const double* total, const double* share_seen, std::size_t n,        \
                                                    const Real* left_weight, const Real* left_over, Real* gain) {       \
@@ -214,6 +210,14 @@ BOOSTLINE_SPLIT_KERNELS(double, )
 BOOSTLINE_SPLIT_KERNELS(float, BOOSTLINE_FUSED)
 #undef BOOSTLINE_SPLIT_KERNELS
 
+// What a search sees of a leaf.
+struct LeafStats {
+    std::vector<LabelStats> labels;
+    const double* low;  // of each covariate over all labels
+    const double* high;
+    std::size_t n_covariates;
+};
+
 struct Split {
     std::int32_t covariate = -1;  // -1: no candidate
     double threshold = 0.0;
@@ -226,9 +230,8 @@ struct Split {
 template <class Real>
 class SplitSearch {
   public:
-    // The best split. `n` is the number of covariates of each label.
-    Split best(const std::vector<LabelStats>& labels, std::size_t n) {
-        evaluate(labels, n);
+    Split best(const LeafStats& leaf) {
+        evaluate(leaf);
         best_of_covariates(kMinBranchShare, best_of_);
         Split split;
         const double best = *std::max_element(best_of_.begin(), best_of_.end());
@@ -246,7 +249,7 @@ class SplitSearch {
 
     // No covariate beats every other one by more than this: a bound that allows for the error of single precision, in the
     // gains and in which branches count as heavy enough.
-    double largest_lead(const std::vector<LabelStats>& labels, std::size_t n) {
+    double largest_lead(const LeafStats& leaf) {
         // A share is wrong by 2e-4 at most, so its entropy by 1.4e-3 where both sides have a hundredth; divisions by 1.7e-3.
         constexpr double kCoarseError = 3.5e-3, kShareError = 5e-4;
         // Sums of very many or very large or small numbers are not exact enough in single precision; and the weight times
@@ -254,12 +257,12 @@ class SplitSearch {
         constexpr std::size_t kMostLabels = 10'000;
         constexpr double kLightest = 1e-30, kHeaviest = 1e30, kWidest = 1e100;
         constexpr double kNoBound = std::numeric_limits<double>::infinity();
-        if (labels.size() > kMostLabels) return kNoBound;
-        evaluate(labels, n);
+        if (leaf.labels.size() > kMostLabels) return kNoBound;
+        for (std::size_t f = 0; f < leaf.n_covariates; ++f)
+            if (leaf.high[f] - leaf.low[f] > kWidest) return kNoBound;
+        evaluate(leaf);
         const double weight = *std::max_element(total_.begin(), total_.end());
         if (!(weight > kLightest && weight < kHeaviest)) return kNoBound;
-        for (std::size_t f = 0; f < n_; ++f)
-            if (high_[f] - low_[f] > kWidest) return kNoBound;
         best_of_covariates(kMinBranchShare - kShareError, best_of_);        // at least what the gain can be
         best_of_covariates(kMinBranchShare + kShareError, surely_best_of_);  // at most
         double first = 0.0, second = 0.0;  // a covariate without candidates counts 0
@@ -279,51 +282,59 @@ class SplitSearch {
     }
 
   private:
-    void evaluate(const std::vector<LabelStats>& labels, std::size_t n) {
-        if (n < kGroup)
-            evaluate(padded(labels, n), kGroup);
+    void evaluate(const LeafStats& leaf) {
+        if (leaf.n_covariates < kGroup)
+            evaluate_whole_groups(padded(leaf));
         else
-            evaluate_whole_groups(labels, n);
+            evaluate_whole_groups(leaf);
     }
 
-    void evaluate_whole_groups(const std::vector<LabelStats>& labels, std::size_t n) {
-        prepare(labels, n);
-        add_labels(labels.data(), varies_.data(), labels.size(), n, thresholds_.data(), left_weight_.data(),
+    void evaluate_whole_groups(const LeafStats& leaf) {
+        prepare(leaf);
+        add_labels(leaf.labels.data(), leaf.labels.size(), n_, thresholds_.data(), total_.data(), left_weight_.data(),
                    left_over_.data());
         const double seen_most = *std::max_element(total_.begin(), total_.end());
-        for (std::size_t f = 0; f < n; ++f) share_seen_[f] = total_[f] / seen_most;
-        compute_gains(total_.data(), share_seen_.data(), n, left_weight_.data(), left_over_.data(), gain_.data());
+        for (std::size_t f = 0; f < n_; ++f) share_seen_[f] = total_[f] / seen_most;
+        compute_gains(total_.data(), share_seen_.data(), n_, left_weight_.data(), left_over_.data(), gain_.data());
     }
 
     // Fewer covariates than a group has: the rest are covariates that no label has seen.
-    const std::vector<LabelStats>& padded(const std::vector<LabelStats>& labels, std::size_t n) {
-        padding_.resize(labels.size() * LabelStats::kArrays * kGroup);
-        padded_labels_.clear();
-        for (std::size_t i = 0; i < labels.size(); ++i) {
+    const LeafStats& padded(const LeafStats& leaf) {
+        const std::size_t n = leaf.n_covariates, n_labels = leaf.labels.size();
+        padding_.resize((n_labels + 1) * LabelStats::kArrays * kGroup);
+        padded_.labels.clear();
+        const auto next = [&](std::size_t i) {
             const LabelStats wide = LabelStats::in(padding_.data() + i * LabelStats::kArrays * kGroup, kGroup);
             wide.clear(kGroup);
-            std::copy(labels[i].weight, labels[i].weight + n, wide.weight);
-            std::copy(labels[i].mean, labels[i].mean + n, wide.mean);
-            std::copy(labels[i].m2, labels[i].m2 + n, wide.m2);
-            std::copy(labels[i].min, labels[i].min + n, wide.min);
-            std::copy(labels[i].max, labels[i].max + n, wide.max);
-            padded_labels_.push_back(wide);
+            return wide;
+        };
+        for (std::size_t i = 0; i < n_labels; ++i) {
+            const LabelStats& s = leaf.labels[i];
+            const LabelStats wide = next(i);
+            std::copy(s.weight, s.weight + n, wide.weight);
+            std::copy(s.mean, s.mean + n, wide.mean);
+            std::copy(s.m2, s.m2 + n, wide.m2);
+            std::copy(s.min, s.min + n, wide.min);
+            std::copy(s.max, s.max + n, wide.max);
+            padded_.labels.push_back(wide);
         }
-        return padded_labels_;
+        const LabelStats all = next(n_labels);  // of which the range alone is used
+        std::copy(leaf.low, leaf.low + n, all.min);
+        std::copy(leaf.high, leaf.high + n, all.max);
+        padded_.low = all.min;
+        padded_.high = all.max;
+        padded_.n_covariates = kGroup;
+        return padded_;
     }
 
-    void prepare(const std::vector<LabelStats>& labels, std::size_t n) {
-        const std::size_t cells = n_groups(n) * kGroupCells;
-        n_ = n;
-        low_.assign(n, std::numeric_limits<double>::infinity());
-        high_.assign(n, -std::numeric_limits<double>::infinity());
-        total_.assign(n, 0.0);
-        varies_.resize(labels.size());
-        add_ranges(labels.data(), labels.size(), n, low_.data(), high_.data(), total_.data(), varies_.data());
+    void prepare(const LeafStats& leaf) {
+        n_ = leaf.n_covariates;
+        const std::size_t cells = n_groups(n_) * kGroupCells;
         thresholds_.resize(cells);
-        place_thresholds(low_.data(), high_.data(), n, thresholds_.data());
-        for (auto* column : {&share_seen_, &best_of_, &surely_best_of_}) column->resize(n);
+        place_thresholds(leaf.low, leaf.high, n_, thresholds_.data());
+        for (auto* column : {&share_seen_, &best_of_, &surely_best_of_}) column->resize(n_);
         gain_.resize(cells);
+        total_.assign(n_, 0.0);
         left_weight_.assign(cells, Real(0));
         left_over_.assign(cells, Real(0));
     }
@@ -344,13 +355,12 @@ class SplitSearch {
     }
 
     std::size_t n_ = 0;  // covariates
-    std::vector<double> low_, high_, total_, share_seen_;  // per covariate
+    std::vector<double> total_, share_seen_;  // per covariate
     std::vector<double> best_of_, surely_best_of_;
     std::vector<double> thresholds_;  // per cell
     std::vector<Real> left_weight_, left_over_, gain_;
-    std::vector<std::uint8_t> varies_;  // per label
     std::vector<double> padding_;
-    std::vector<LabelStats> padded_labels_;
+    LeafStats padded_;
 };
 
 }  // namespace boostline

@@ -24,7 +24,8 @@ FAR_OUT = 12.0  # standard deviations; further out a share of 2e-33 is as good a
 GAIN_TIE = 1e-9  # gains that differ by no more are tied
 MASS_TIE = 1e-9  # and so are masses, for single_label; of the heaviest
 # What one record takes, for the cap on a tree's memory.
-NODE_BYTES, LABEL_BYTES, STATISTICS_BYTES = 64, 16, 40  # the last for each covariate
+NODE_BYTES, LABEL_BYTES = 88, 16
+STATISTICS_BYTES, RANGE_BYTES = 40, 16  # for each covariate, of a label and of a leaf that has any
 
 _erfc = np.frompyfunc(math.erfc, 1, 1)
 
@@ -183,7 +184,8 @@ class HoeffdingTree:
     def _has_statistics(self, leaf: Leaf, label: int) -> bool:
         """Whether the leaf grows and has, or can get, room for the label's statistics."""
         if leaf.active and not leaf.observed[label]:
-            self._make_room(STATISTICS_BYTES * self.features.size)
+            a_range = 0 if leaf.observed.any() else RANGE_BYTES
+            self._make_room((STATISTICS_BYTES + a_range) * self.features.size)
         return leaf.active
 
     def bytes_in_use(self) -> int:
@@ -191,10 +193,11 @@ class HoeffdingTree:
         leaves = [node for node in self.nodes if isinstance(node, Leaf)]
         labels = sum(int((leaf.masses > 0).sum()) for leaf in leaves)
         statistics = sum(int(leaf.observed.sum()) for leaf in leaves)
+        ranges = sum(bool(leaf.observed.any()) for leaf in leaves)
         return (
             NODE_BYTES * len(self.nodes)
             + LABEL_BYTES * labels
-            + STATISTICS_BYTES * self.features.size * statistics
+            + (STATISTICS_BYTES * statistics + RANGE_BYTES * ranges) * self.features.size
         )
 
     def _make_room(self, extra: int) -> bool:
