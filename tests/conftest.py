@@ -1,9 +1,16 @@
 """Fixtures that every area uses."""
 
 import os
+import signal
 
 import numpy as np
 import pytest
+
+
+def pytest_configure():
+    """A shell's background jobs ignore Ctrl-C, and so would we and the commands that tests start."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
