@@ -17,6 +17,16 @@ BOOSTLINE_INLINE To bit_cast(From from) {
     return __builtin_bit_cast(To, from);
 }
 
+// The highest power's coefficient comes first (Horner).
+template <class Real>
+BOOSTLINE_INLINE Real polynomial(Real, Real sum) {
+    return sum;
+}
+template <class Real, class... Rest>
+BOOSTLINE_INLINE Real polynomial(Real x, Real sum, Real next, Rest... rest) {
+    return polynomial(x, sum * x + next, rest...);
+}
+
 // e^x for |x| <= 708; smaller and larger arguments are clamped there.
 BOOSTLINE_INLINE double exp_(double x) {
     constexpr double kLog2e = 1.4426950408889634074;
@@ -55,16 +65,8 @@ BOOSTLINE_INLINE double log2_(double x) {
     e = large ? e + 1.0 : e;
     const double s = (m - 1.0) / (m + 1.0);  // log m = 2 artanh s, |s| <= .1716
     const double z = s * s;
-    double p = 1.0 / 19.0;
-    p = p * z + 1.0 / 17.0;
-    p = p * z + 1.0 / 15.0;
-    p = p * z + 1.0 / 13.0;
-    p = p * z + 1.0 / 11.0;
-    p = p * z + 1.0 / 9.0;
-    p = p * z + 1.0 / 7.0;
-    p = p * z + 1.0 / 5.0;
-    p = p * z + 1.0 / 3.0;
-    p = p * z + 1.0;
+    const double p = polynomial(z, 1.0 / 19.0, 1.0 / 17.0, 1.0 / 15.0, 1.0 / 13.0, 1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0,
+                                1.0 / 5.0, 1.0 / 3.0, 1.0);
     return e + (2.0 * kInvLn2) * s * p;
 }
 
@@ -93,39 +95,16 @@ constexpr double kFarOut = 12.0;
 BOOSTLINE_INLINE NormalSplit normal_split(double z) {
     double t = z < 0.0 ? -z : z;
     t = t < kFarOut ? t : kFarOut;
-    double tail_num = 3.52624965998911e-02;
-    tail_num = tail_num * t + 0.700383064443688;
-    tail_num = tail_num * t + 6.37396220353165;
-    tail_num = tail_num * t + 33.912866078383;
-    tail_num = tail_num * t + 112.079291497871;
-    tail_num = tail_num * t + 221.213596169931;
-    tail_num = tail_num * t + 220.206867912376;
-    double tail_den = 8.83883476483184e-02;
-    tail_den = tail_den * t + 1.75566716318264;
-    tail_den = tail_den * t + 16.064177579207;
-    tail_den = tail_den * t + 86.7807322029461;
-    tail_den = tail_den * t + 296.564248779674;
-    tail_den = tail_den * t + 637.333633378831;
-    tail_den = tail_den * t + 793.826512519948;
-    tail_den = tail_den * t + 440.413735824752;
-    double bits_num = 4.071572989347527e-06;
-    bits_num = bits_num * t + 1.5088701902601178e-05;
-    bits_num = bits_num * t + 0.00031342925102924237;
-    bits_num = bits_num * t + 0.00022685155142522002;
-    bits_num = bits_num * t + 0.009219368346086339;
-    bits_num = bits_num * t - 0.0010966002991480053;
-    bits_num = bits_num * t + 0.13595147241825548;
-    bits_num = bits_num * t - 0.08213297456935308;
-    bits_num = bits_num * t + 0.9999999999999839;
-    double bits_den = 1.7428671006828272e-07;
-    bits_den = bits_den * t + 7.991068080516668e-06;
-    bits_den = bits_den * t + 0.00014672808757167327;
-    bits_den = bits_den * t + 0.00011342561161647946;
-    bits_den = bits_den * t + 0.0056010422700264115;
-    bits_den = bits_den * t + 0.002252445247769432;
-    bits_den = bits_den * t + 0.09517556676050258;
-    bits_den = bits_den * t - 0.08213297457212182;
-    bits_den = bits_den * t + 1.0;
+    const double tail_num = polynomial(t, 3.52624965998911e-02, 0.700383064443688, 6.37396220353165, 33.912866078383,
+                                       112.079291497871, 221.213596169931, 220.206867912376);
+    const double tail_den = polynomial(t, 8.83883476483184e-02, 1.75566716318264, 16.064177579207, 86.7807322029461,
+                                       296.564248779674, 637.333633378831, 793.826512519948, 440.413735824752);
+    const double bits_num = polynomial(t, 4.071572989347527e-06, 1.5088701902601178e-05, 0.00031342925102924237,
+                                       0.00022685155142522002, 0.009219368346086339, -0.0010966002991480053,
+                                       0.13595147241825548, -0.08213297456935308, 0.9999999999999839);
+    const double bits_den = polynomial(t, 1.7428671006828272e-07, 7.991068080516668e-06, 0.00014672808757167327,
+                                       0.00011342561161647946, 0.0056010422700264115, 0.002252445247769432,
+                                       0.09517556676050258, -0.08213297457212182, 1.0);
     const double scale = exp_(-0.5 * t * t) / (tail_den * bits_den);
     const double tail = scale * (tail_num * bits_den);
     return {z < 0.0 ? tail : 1.0 - tail, scale * (bits_num * tail_den)};
@@ -141,13 +120,8 @@ BOOSTLINE_INLINE float x_log2_x(float x) {
     m = large ? 0.5f * m : m;
     e = large ? e + 1.0f : e;
     const float r = m - 1.0f;
-    float p = 0.172130747f;
-    p = p * r - 0.269509344f;
-    p = p * r + 0.295634105f;
-    p = p * r - 0.359350379f;
-    p = p * r + 0.480629104f;
-    p = p * r - 0.721364045f;
-    p = p * r + 1.44269643f;
+    const float p = polynomial(r, 0.172130747f, -0.269509344f, 0.295634105f, -0.359350379f, 0.480629104f, -0.721364045f,
+                               1.44269643f);
     return x * (e + p * r);
 }
 
@@ -162,18 +136,10 @@ BOOSTLINE_INLINE CoarseSplit coarse_split(float z) {
     z = z < -kFar ? -kFar : z;
     z = z > kFar ? kFar : z;
     const float u = z * z;
-    float below = -7.90962729e-07f;
-    below = below * u + 3.76822844e-05f;
-    below = below * u - 7.60445233e-04f;
-    below = below * u + 8.69999353e-03f;
-    below = below * u - 6.47728694e-02f;
-    below = below * u + 3.98265612e-01f;
-    float bits = -1.44210773e-05f;
-    bits = bits * u + 6.04619321e-04f;
-    bits = bits * u - 1.02899154e-02f;
-    bits = bits * u + 9.17476816e-02f;
-    bits = bits * u - 4.47860948e-01f;
-    bits = bits * u + 9.98317033e-01f;
+    const float below = polynomial(u, -7.90962729e-07f, 3.76822844e-05f, -7.60445233e-04f, 8.69999353e-03f,
+                                   -6.47728694e-02f, 3.98265612e-01f);
+    const float bits = polynomial(u, -1.44210773e-05f, 6.04619321e-04f, -1.02899154e-02f, 9.17476816e-02f,
+                                  -4.47860948e-01f, 9.98317033e-01f);
     return {0.5f + below * z, bits};
 }
 
