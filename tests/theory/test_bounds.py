@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from boostline.losses import Hinge, Rank
+from boostline.losses import Exponential, Hinge, Logistic, Rank
 from boostline.potentials import start_potential
 from boostline.theory import History, adversary, bounds, correction, simulate
 from boostline.theory.adversary import draw_label_sets, draw_votes
@@ -110,15 +110,45 @@ def test_a_wrong_bound_is_found_out():
     assert binomial_tail(failures, STREAMS, 0.02) < 1e-6
 
 
-def test_corollary_needs_a_loss_above_rank_loss():
+def test_the_corollary_speaks_of_the_losses_it_is_proved_for():
     rng = np.random.default_rng(4)
     relevant = draw_label_sets((50,), 3, rng)
     votes = draw_votes(relevant, np.full(5, 0.1), rng)
-    history = simulate.online_bmr(votes, relevant, 0.1, Hinge(0.0))
-    with pytest.raises(ValueError, match="does not dominate the rank loss"):
-        bounds.bmr_corollary(history)
-    bound = bounds.bmr_general(history)
+    for loss in (Hinge(0.0), Hinge(0.5), Hinge(2.0), Logistic(), Exponential()):
+        history = simulate.online_bmr(votes, relevant, 0.1, loss)
+        with pytest.raises(ValueError, match=r"the hinge loss with margin 1; bmr_general takes"):
+            bounds.bmr_corollary(history)
+        assert "OnlineBMR, corollary" in bounds.report(history).refused
+    bound = bounds.bmr_general(simulate.online_bmr(votes, relevant, 0.1, Hinge(0.0)))
     assert bound.total == math.inf and bound.vacuous
+
+
+def right_on_65_percent(rounds, n, rng):
+    """Which of n learners is right when, each on exactly 65 % of the rounds."""
+    return rng.permuted(np.tile(np.arange(rounds) < 0.65 * rounds, (n, 1)), axis=1).T
+
+
+@pytest.mark.parametrize("loss", [Exponential(), Hinge(200.0)])
+def test_with_other_losses_the_corollary_would_be_false(loss):
+    """Learners of edge .3 and S = 0, and yet a loss far above (N + 1) e^{-gamma^2 N / 2}."""
+    rng, rounds, n, edge = np.random.default_rng(5), 400, 150, 0.3
+    if loss == Exponential():
+        odd = right_on_65_percent(rounds, n // 2, rng)
+        right = np.stack([odd, ~odd], axis=2).reshape(rounds, n)  # every round ends tied
+    else:
+        # The costs never change, so copies of one learner are as good as others.
+        right = np.repeat(right_on_65_percent(rounds, 1, rng), n, axis=1)
+    relevant = np.tile([True, False], (rounds, 1))
+    history = simulate.online_bmr(np.where(right, 0, 1), relevant, edge, loss)
+    general = bounds.bmr_general(history)
+    assert history.edges.min() == pytest.approx(edge, abs=1e-9)
+    assert general.terms["S"] < 1e-6
+    formula = (n + 1) * math.exp(-(edge**2) * n / 2)
+    assert round(formula, 3) == 0.177
+    assert history.suffered_loss / rounds == pytest.approx(0.5 if loss == Exponential() else 0.35)
+    with pytest.raises(ValueError, match="the corollary is proved for"):
+        bounds.bmr_corollary(history)
+    assert general.holds
 
 
 # ---- Ada.OLMR --------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from boostline.losses import PairLoss
+from boostline.losses import Hinge, PairLoss, Rank
 from boostline.potentials import clipped_edge, largest_weight, start_potential
 from boostline.theory._bound import Bound
 from boostline.theory.history import History
@@ -126,29 +126,22 @@ def bmr_realised(model: Any) -> Bound:
 
 
 def bmr_corollary(
-    model: Any,
-    excess_loss: float | None = None,
-    delta: float | None = None,
-    single_label: bool | None = None,
+    model: Any, excess_loss: float | None = None, delta: float | None = None
 ) -> Bound:
     """Corollary: the exponential bound for rank loss, both cases.
 
-    Single-label learners: sum_t e^{-gamma_t^2 N / 2} + S sum_i w^{i*}, where the paper's
+    Rank loss, whose learners vote for single labels: sum_t e^{-gamma_t^2 N / 2} + S sum_i w^{i*}, where the paper's
     O(sqrt N S) is replaced by its explicit source, an upper bound on each w^{i*} that holds for
-    any votes. General learners: (N + 1) sum_t e^{-gamma_t^2 N / 2} + 2 N S. gamma_t is clipped.
-
-    Parameters
-    ----------
-    single_label
-        Which case; by default the one that fits the model's loss (rank: single-label).
+    any votes. Hinge loss with margin 1, any learners: (N + 1) sum_t e^{-gamma_t^2 N / 2} + 2 N S. gamma_t is
+    clipped. Both terms are proved for these potentials and are false for others, which `bmr_general` serves.
     """
     history, loss, edge = _bmr(model)
     _fixed_edge(history)
-    single = loss.name == "rank" if single_label is None else single_label
-    if not single and loss.rank_factor > 1:
+    single = loss == Rank()
+    if not single and loss != Hinge(margin=1.0):
         raise ValueError(
-            f"loss {loss!r} does not dominate the rank loss, so the corollary does not apply; "
-            "hinge with margin >= 1 does"
+            f"loss is {loss!r}, but the corollary is proved for the rank loss and the hinge loss "
+            "with margin 1; bmr_general takes the potentials of any loss of pairs"
         )
     known = excess_loss is not None
     s = _excess_loss(history, edge) if excess_loss is None else float(excess_loss)
