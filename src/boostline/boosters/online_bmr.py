@@ -182,7 +182,6 @@ class OnlineBMR(Booster):
             stop = min(rows.n, start + PERIOD - (clock + start) % PERIOD)
             part = sets.part(start, stop)
             self._prepare(native, part)
-            self._search.promised += self._start_potentials(native, part)
             scores.append(
                 super()._learn_rows(
                     native,
@@ -192,6 +191,7 @@ class OnlineBMR(Booster):
                     weights[start:stop],
                 )
             )
+            self._promise(native, part)
             if (clock + stop) % PERIOD == 0:
                 own = native.state()
                 gain, weight = own["edge_numerator"].sum(), own["edge_denominator"].sum()
@@ -202,22 +202,24 @@ class OnlineBMR(Booster):
                 break
         return np.concatenate(scores)
 
-    def _start_potentials(self, native: _core.Model, sets: _inputs.LabelLists) -> float:
+    def _promise(self, native: _core.Model, sets: _inputs.LabelLists) -> None:
+        """Add phi^N(0) of these rows to what was promised: row after row, so that blocks leave the same bits."""
+        assert self._search is not None
         if not isinstance(self._loss, losses.PairLoss):
-            return 0.0
-        sizes, counts = np.unique(sets.sizes, return_counts=True)
-        return sum(
-            int(count)
-            * potentials.start_potential(
+            return
+        of_size = {
+            size: potentials.start_potential(
                 self._loss,
                 native.n_votes(),
                 self._n_labels,
-                int(size),
-                potentials.clipped_edge(self.edge, int(size)),
+                size,
+                potentials.clipped_edge(self.edge, size),
             )
-            for size, count in zip(sizes, counts, strict=True)
+            for size in set(sets.sizes.tolist())
             if 0 < size < self._n_labels
-        )
+        }
+        for size in sets.sizes.tolist():
+            self._search.promised += of_size.get(size, 0.0)
 
     def _extra_arrays(self) -> dict[str, NDArray[Any]]:
         return {} if self._search is None else {"edge_search": self._search.values()}
