@@ -85,8 +85,8 @@ def wait_for(path, child, seconds=60):
         time.sleep(0.005)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_and_kill_save_what_was_learned(number, boostline, tmp_path):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_and_kill_save_what_was_learned(number, code, boostline, tmp_path):
     # so many rows that the signal comes long before the end, however busy the machine is
     write_csv(tmp_path / "data.csv", *rows(20_000))
     arguments = (*TRAIN[:-1], "paper:40", "--block", "64", "--checkpoint", "64", "--model", "m.blm")
@@ -100,12 +100,56 @@ def test_ctrl_c_and_kill_save_what_was_learned(number, boostline, tmp_path):
     wait_for(tmp_path / "m.blm", child)
     child.send_signal(number)
     output, messages = child.communicate(timeout=60)
-    assert child.returncode == 130
+    assert child.returncode == code
     assert "Traceback" not in messages and "--resume goes on" in messages
     assert '"stopped": true' in output
     assert f'"clock": {bl.load(tmp_path / "m.blm").clock},' in output
     assert boostline(*arguments, "--resume").code == 0
     same(bl.load(tmp_path / "m.blm"), in_python(40, 20_000))
+
+
+def test_kill_stops_the_background_job_of_a_script(tmp_path):
+    """Such jobs ignore SIGINT; a service manager's SIGTERM must reach them all the same."""
+    write_csv(tmp_path / "data.csv", *rows(20_000))
+    arguments = (*TRAIN[:-1], "paper:40", "--block", "64", "--checkpoint", "64", "--model", "m.blm")
+    train = " ".join(f"'{part}'" for part in command(*arguments))
+    script = f"""{train} &
+        until [ -e m.blm ] || ! kill -0 $!; do sleep 0.01; done
+        kill -INT $!  # ignored
+        kill -TERM $!
+        wait $!"""
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, "--resume goes on" in done.stderr) == (143, True), done.stderr
+    assert 0 < bl.load(tmp_path / "m.blm").clock < 20_000
+
+
+def test_a_second_ctrl_c_in_a_block_leaves_the_last_checkpoint(csv_file, monkeypatch, tmp_path):
+    """The block is learned, but not counted: saved, its rows would count twice after --resume."""
+    from boostline.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    learn = bl.AdaOLMR.learn
+
+    def learn_and_be_stopped(model, X, Y):
+        scores = learn(model, X, Y)
+        if model.clock == 400:
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+        return scores
+
+    arguments = [*TRAIN, "--model", "m.blm", "--block", "100", "--checkpoint", "100"]
+    with monkeypatch.context() as patch:
+        patch.setattr(bl.AdaOLMR, "learn", learn_and_be_stopped)
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+    assert ended.value.code == 130
+    assert bl.load(tmp_path / "m.blm").clock == 300
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--resume"])
+    assert ended.value.code == 0
+    same(bl.load(tmp_path / "m.blm"), in_python())
 
 
 def test_ctrl_c_while_waiting_for_a_pipe_saves_at_once(tmp_path):

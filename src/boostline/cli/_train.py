@@ -17,7 +17,8 @@ import typer
 from boostline.cli import _options as o
 from boostline.cli._output import note, print_json, print_pairs
 
-STOPPED = 130
+# What shells add to the number of the signal that ended a program: 130 for Ctrl-C, 143 for kill.
+_SIGNALLED = 128
 # A checkpoint is also written when this many seconds have passed since the last.
 _CHECKPOINT_SECONDS = 60.0
 
@@ -82,8 +83,8 @@ def train(
 ) -> None:
     """Learn from rows, one pass, in little memory, and save the model.
 
-    Every so often a checkpoint is saved. After Ctrl-C, kill -9 or a power cut, the same command with --resume goes
-    on: the model file holds how many rows it has learned, and these are skipped, so none counts twice.
+    Every so often a checkpoint is saved. After Ctrl-C, kill, kill -9 or a power cut, the same command with --resume
+    goes on: the model file holds how many rows it has learned, and these are skipped, so none counts twice.
     """
     from boostline.cli import _source
 
@@ -110,7 +111,7 @@ def train(
         _print(result)
     if result["stopped"]:
         note(f"stopped; what was learned is in {model}; --resume goes on")
-        raise typer.Exit(STOPPED)
+        raise typer.Exit(_SIGNALLED + signal.Signals[result["signal"]])
 
 
 @dataclass(frozen=True)
@@ -201,25 +202,26 @@ class _Job:
         saved_at, saved_rows = start, self._done
         before = self._done
         left = None if max_rows is None else max(0, max_rows - self._done)
-        interrupt = Interrupt()
-        with _terminate_as_interrupt(), _progress(self._given.name, self._input.total) as show:
-            with interrupt:
-                for X, Y in interrupt.items(_limited(self._input, left)):
-                    scores = self._model.learn(X, Y)
-                    self._print.update(X, Y)
-                    self._done += X.shape[0]
-                    self._recorder.record(self._model, scores, Y)
-                    show(self._done, self._model)
-                    now = time.perf_counter()
-                    if (
-                        self._done - saved_rows >= checkpoint
-                        or now - saved_at > _CHECKPOINT_SECONDS
-                    ):
-                        self._save()
-                        saved_at, saved_rows = now, self._done
-            if self._model.n_features is None and not interrupt.stopped:
+        interrupt = Interrupt(signal.SIGTERM)
+        stopped = True
+        with _progress(self._given.name, self._input.total) as show, interrupt:
+            for X, Y in interrupt.items(_limited(self._input, left)):
+                scores = self._model.learn(X, Y)
+                self._print.update(X, Y)
+                self._done += X.shape[0]
+                self._recorder.record(self._model, scores, Y)
+                show(self._done, self._model)
+                now = time.perf_counter()
+                if self._done - saved_rows >= checkpoint or now - saved_at > _CHECKPOINT_SECONDS:
+                    self._save()
+                    saved_at, saved_rows = now, self._done
+            stopped = interrupt.stopped
+            if self._model.n_features is None and not stopped:
                 raise ValueError(f"{self._given.name} has no rows")
             self._save()
+        if interrupt.broken_off:  # what is half learned is not saved: its rows would count twice
+            note("stopped in the middle of a block; --resume goes on from the last checkpoint")
+            raise typer.Exit(_SIGNALLED + interrupt.number)
         seconds = time.perf_counter() - start
         learned = self._done - before
         ranked = int(self._model.label_set_sizes.sum())
@@ -236,7 +238,8 @@ class _Job:
             "rows_per_second": learned / seconds if seconds > 0 else None,
             "memory_bytes": self._model.memory_usage(),
             "file_bytes": os.path.getsize(self._path),
-            "stopped": interrupt.stopped,
+            "stopped": stopped,
+            "signal": interrupt.number.name if stopped else None,
         }
 
     def _save(self) -> None:
@@ -318,22 +321,6 @@ def _limited(rows: Any, left: int | None) -> Iterator[tuple[Any, Any]]:
             return
         yield X[:left], Y[:left]
         left -= X.shape[0]
-
-
-@contextlib.contextmanager
-def _terminate_as_interrupt() -> Iterator[None]:
-    """Treat a polite `kill` like Ctrl-C: what was learned is saved."""
-    try:
-        previous = signal.signal(
-            signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT)
-        )
-    except ValueError:  # not the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)
 
 
 @contextlib.contextmanager

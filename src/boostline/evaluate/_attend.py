@@ -24,34 +24,56 @@ class Interrupt:
     has learned already. While the stream is being waited for there is nothing to lose, and Ctrl-C
     takes effect at once; so does a second Ctrl-C. Outside the main thread, where Python allows no
     signal handler, KeyboardInterrupt is left as it is.
+
+    Parameters
+    ----------
+    also
+        Signals that mean the same as Ctrl-C, such as SIGTERM for a job that others may stop. They
+        work where SIGINT is ignored, as it is by the background jobs of a script.
+
+    Attributes
+    ----------
+    stopped
+        Whether a stop was asked for.
+    number
+        The signal that asked for it.
+    broken_off
+        Whether it ended in the middle of a block: what the block was to change is half done.
+
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *also: signal.Signals) -> None:
         self.stopped = False
+        self.broken_off = False
+        self.number = signal.SIGINT
+        self._signals = (signal.SIGINT, *also)
         self._waiting = False
-        self._previous: Any = None
+        self._previous: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Interrupt:
         if threading.current_thread() is threading.main_thread():
-            previous = signal.getsignal(signal.SIGINT)
-            # A program that ignores or handles SIGINT in its own way keeps doing so.
-            if previous is signal.default_int_handler:
-                self._previous = previous
-                signal.signal(signal.SIGINT, self._handle)
+            for number in self._signals:
+                previous = signal.getsignal(number)
+                # A program that ignores or handles a signal in its own way keeps doing so.
+                if previous in (signal.default_int_handler, signal.SIG_DFL):
+                    self._previous[number] = previous
+                    signal.signal(number, self._handle)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *details: object) -> bool:
-        if self._previous is not None:
-            signal.signal(signal.SIGINT, self._previous)
+        for number, previous in self._previous.items():
+            signal.signal(number, previous)
         if kind is not None and issubclass(kind, KeyboardInterrupt):
-            self.stopped = True
+            self.stopped = self.broken_off = True
             return True
         return False
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self._waiting or self.stopped:
-            raise KeyboardInterrupt
+        at_once = self._waiting or self.stopped
         self.stopped = True
+        self.number = signal.Signals(number)
+        if at_once:
+            raise KeyboardInterrupt
 
     def items(self, stream: Iterable[T]) -> Iterator[T]:
         """Yield the stream's items until it ends or a stop is asked for."""
