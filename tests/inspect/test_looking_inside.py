@@ -69,13 +69,37 @@ def test_listened_is_the_probability_of_being_followed(stream):
 def test_the_table_of_learners_is_the_models(model):
     rows = look.learners(model)
     assert [r.edge for r in rows] == model.edges().tolist()
-    assert [r.weight for r in rows] == model.learner_weights.tolist()
     assert sum(r.importance for r in rows) == pytest.approx(1.0)
     arrays = model.state()["arrays"]
     for row in rows:
         n_nodes = len(arrays[f"learners.{row.index}.node_left"])
         assert (row.nodes, row.leaves) == (n_nodes, (n_nodes + 1) // 2)
         assert row.depth <= n_nodes // 2
+
+
+def model_is_mixture(model):
+    return getattr(model, "combine", "paper") == "mixture"
+
+
+def test_a_weight_is_the_factor_of_the_votes(model, stream):
+    X, _ = stream
+    weights = np.array([row.weight for row in look.learners(model)])
+    followed = weights.copy()
+    if not model_is_mixture(model):
+        if getattr(model, "expert", "last") == "weighted":
+            followed *= look.listened(model)
+        else:
+            followed[getattr(model, "followed", 12) :] = 0
+    np.testing.assert_allclose(followed @ model.votes(X[0]), model.score(X[0]), atol=1e-12)
+
+
+def test_weight_is_one_quantity_in_tables_and_along_the_stream(model):
+    recorder = look.Recorder()
+    recorder.record(model)
+    rows = look.learners(model)
+    assert recorder.history.weights[-1].tolist() == [row.weight for row in rows]
+    raw = [abs(r.weight) * (1.0 if model_is_mixture(model) else r.listened) for r in rows]
+    np.testing.assert_allclose([row.importance for row in rows], np.array(raw) / sum(raw))
 
 
 def walk(model, i, x):

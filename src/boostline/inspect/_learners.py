@@ -32,13 +32,13 @@ class LearnerRow:
     detail : str
         The member of a ``committee``, which has a vote for each; the decay of a ``recency``; else nothing.
     weight : float
-        alpha^i, the factor of its votes.
+        The factor of its votes: alpha^i, or its share in the scores of AdaOLMR's mixture (see `weights_of`).
     edge : float
         Its empirical edge over random guessing on all that was learned.
     listened : float
         Probability that the followed expert contains it.
     importance : float
-        ``|weight| * listened`` as a share of all learners'.
+        ``|weight| * listened`` as a share of all learners'; of the mixture, whose weights count that in, ``|weight|``.
     expert_loss : float
         Mean rank loss of the expert that consists of the learners up to this one.
     nodes, leaves, depth : int or None
@@ -84,7 +84,7 @@ def learners(model: Any) -> list[LearnerRow]:
 
 def rows_of(model: Any, trees: dict[int, Tree]) -> list[LearnerRow]:
     """The rows, given the model's trees."""
-    weights, edges, heard = model.learner_weights, model.edges(), listened(model)
+    weights, edges, heard = weights_of(model), model.edges(), listened(model)
     shares = importances(model)
     examples = max(1, int(model.label_set_sizes.sum()))
     rows = []
@@ -132,11 +132,29 @@ def listened(model: Any) -> FloatArray:
     return np.asarray(np.arange(model.n_learners) < count, dtype=np.float64)
 
 
+def weights_of(model: Any) -> FloatArray:
+    """The factor of each learner's votes: in all experts that contain it, or in the scores of AdaOLMR's mixture.
+
+    The paper's experts are prefixes of one chain, so that a learner has one weight alpha^i. The mixture has several
+    chains that weigh the learners differently; what counts is the sum over them.
+
+    Examples
+    --------
+    >>> import boostline as bl
+    >>> weights_of(bl.OnlineBMR(n_labels=2, learners=bl.learners.paper_trees(3)))
+    array([1., 1., 1.])
+    """
+    return np.asarray(model.effective_weights if _is_mixture(model) else model.learner_weights)
+
+
 def importances(model: Any) -> FloatArray:
     """Share of each learner in ``sum |weight| * listened``; equal shares while all weights are 0."""
-    if getattr(model, "combine", "paper") == "mixture":
-        raw = np.abs(model.effective_weights)  # the chains weigh the learners differently
-    else:
-        raw = np.abs(model.learner_weights) * listened(model)
+    raw = np.abs(weights_of(model))
+    if not _is_mixture(model):
+        raw = raw * listened(model)
     total = raw.sum()
     return np.asarray(raw / total) if total > 0 else np.full(len(raw), 1.0 / len(raw))
+
+
+def _is_mixture(model: Any) -> bool:
+    return bool(getattr(model, "combine", "paper") == "mixture")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.inspect._labels import LabelLosses
+from boostline.inspect._learners import weights_of
 
 FloatArray = NDArray[np.float64]
 _COLUMNS = ("clock", "ranked", "loss", "weights", "edges", "expert_weights")
@@ -27,8 +28,7 @@ class History:
     loss : ndarray (m,)
         Sum of the rank losses of the scores given before learning.
     weights : ndarray (m, N)
-        What each learner's votes count in the scores: `Booster.effective_weights` of AdaOLMR's mixture, else
-        `Booster.learner_weights`.
+        The factor of each learner's votes, as in `learners`.
     edges, expert_weights : ndarray (m, N)
         As `Booster.edges` and `Booster.expert_weights` (of which the mixture has several per learner).
     """
@@ -157,12 +157,11 @@ class Watched:
 
 
 def _snapshot(model: Any) -> tuple[Any, ...]:
-    is_mixture = getattr(model, "combine", "paper") == "mixture"
     return (
         model.clock,
         int(model.label_set_sizes.sum()),
         model.suffered_loss,
-        model.effective_weights if is_mixture else model.learner_weights,
+        weights_of(model),
         model.edges(),
         model.expert_weights,
     )
