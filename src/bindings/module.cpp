@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings/csr.hpp"
 #include "bindings/model.hpp"
 #include "bindings/python_learner.hpp"
 #include "core/ada_mixture.hpp"
@@ -214,6 +215,8 @@ NB_MODULE(_core, m) {
             });
             return to_dict(a);
         });
+
+    m.def("check_csr", &check_csr, "name"_a, "start"_a, "index"_a, "n_columns"_a);
 
     // The arithmetic of math.hpp, for its tests.
     m.def("exp", [](Vector<double> x) { return elementwise(x, [](double v) { return exp_(v); }); });

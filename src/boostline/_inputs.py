@@ -15,16 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.contract.sparse import is_sparse, read_csr
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 
 # Rows as the core takes them: a C-contiguous float64 matrix, or (indptr, indices, values) of a CSR matrix.
 NativeRows = FloatArray | tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]
-
-
-def is_sparse(x: object) -> bool:
-    """Tell a scipy sparse matrix or array without importing scipy."""
-    return hasattr(x, "tocsr") and hasattr(x, "nnz")
 
 
 @dataclass(frozen=True)
@@ -82,20 +79,12 @@ def _sparse_rows(x: Any, name: str) -> Rows:
     is_single = len(x.shape) == 1
     if is_single:
         x = x.reshape(1, -1)
-    csr = x.tocsr()
-    if not csr.has_canonical_format:
-        csr = csr.copy()
-        csr.sum_duplicates()  # sorts as well
-    if csr.dtype.kind not in "fiub":
-        raise TypeError(f"{name} has dtype {csr.dtype}, but numbers are needed")
-    values = np.ascontiguousarray(csr.data, dtype=np.float64)
+    csr = read_csr(x, name)
+    if csr.values.dtype.kind not in "fiub":
+        raise TypeError(f"{name} has dtype {csr.values.dtype}, but numbers are needed")
+    values = np.ascontiguousarray(csr.values, dtype=np.float64)
     _refuse_infinite(values, name)
-    native = (
-        np.ascontiguousarray(csr.indptr, dtype=np.int64),
-        np.ascontiguousarray(csr.indices, dtype=np.int64),
-        values,
-    )
-    return Rows(native, csr.shape[0], csr.shape[1], is_single)
+    return Rows((csr.start, csr.column, values), x.shape[0], x.shape[1], is_single)
 
 
 def _refuse_infinite(values: FloatArray, name: str) -> None:
@@ -149,6 +138,7 @@ class LabelReader:
     ) -> tuple[LabelLists, LabelLists]:
         """Label sets of ``n`` rows, and the labels marked unknown (NaN in an indicator)."""
         if is_sparse(relevant):
+            read_csr(relevant, name)  # checks it
             relevant = relevant.toarray()
         if hasattr(relevant, "__array__"):  # arrays, pandas and polars frames
             relevant = np.asarray(relevant)
