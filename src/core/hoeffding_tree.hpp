@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "arena.hpp"
+#include "label_updates.hpp"
 #include "learner.hpp"
 #include "split_search.hpp"
 

@@ -17,13 +17,6 @@
 #define BOOSTLINE_VECTORISED
 #endif
 
-// For loops whose rounding cannot reach a result: here multiply and add may be fused.
-#if defined(__GNUC__) && !defined(__clang__)
-#define BOOSTLINE_FUSED __attribute__((optimize("fp-contract=fast")))
-#else
-#define BOOSTLINE_FUSED
-#endif
-
 #if defined(__GNUC__)
 #define BOOSTLINE_INLINE inline __attribute__((always_inline))
 #define BOOSTLINE_RESTRICT __restrict__

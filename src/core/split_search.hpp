@@ -12,99 +12,14 @@
 #include "label_stats.hpp"
 #include "math.hpp"
 #include "portable.hpp"
+#include "split_sums.hpp"
 
 namespace boostline {
 
-constexpr int kThresholds = 10;
 constexpr double kMinBranchShare = 0.01;  // each side needs more than this share of the weight
 // Gains that differ by no more are tied, and the first wins: covariates that tie in exact arithmetic are common in small
 // leaves, and rounding must not choose between them.
 constexpr double kGainTie = 1e-9;
-
-// The hot loops of split search, in double precision (exact) and in single precision (coarse: twice the lanes, and short
-// polynomials). They work on groups of kGroup covariates, so that no loop has a remainder: the last group starts where
-// it ends with the last covariate, and may repeat some of the group before it. A cell is a threshold of a covariate:
-//
-//   cells of group 0                          | cells of group 1 | ...        kThresholds * kGroup each
-//   threshold 0: kGroup covariates | 1 | ...
-//
-// For each cell a label adds its weight left of the threshold to `left_weight`, and its weight times the entropy of its
-// division to `left_over`.
-constexpr std::size_t kGroup = 8;
-constexpr std::size_t kGroupCells = kThresholds * kGroup;
-
-inline std::size_t n_groups(std::size_t n_covariates) { return (n_covariates + kGroup - 1) / kGroup; }
-BOOSTLINE_INLINE std::size_t first_of_group(std::size_t group, std::size_t n_covariates) {
-    return group * kGroup + kGroup <= n_covariates ? group * kGroup : n_covariates - kGroup;
-}
-
-// What the two precisions do differently: exact, and rough but fast.
-template <class Real>
-struct Normal;
-template <>
-struct Normal<double> {
-    BOOSTLINE_INLINE static NormalSplit divide(double z) { return normal_split(z); }
-    BOOSTLINE_INLINE static double inverse_deviation(double weight, double m2) { return boostline::inverse_deviation(weight, m2); }
-};
-template <>
-struct Normal<float> {
-    BOOSTLINE_INLINE static CoarseSplit divide(float z) { return coarse_split(z); }
-    BOOSTLINE_INLINE static double inverse_deviation(double weight, double m2) {
-        const double least = kVarianceFloor * weight;
-        return weight * coarse_inverse_sqrt(weight * (m2 > least ? m2 : least));  // no root and no division
-    }
-};
-
-template <class Real>
-BOOSTLINE_INLINE void add_varying_label(const LabelStats& s, std::size_t n, const double* BOOSTLINE_RESTRICT thresholds,
-                                        Real* BOOSTLINE_RESTRICT left_weight, Real* BOOSTLINE_RESTRICT left_over) {
-    for (std::size_t g = 0; g < n_groups(n); ++g) {
-        const std::size_t first = first_of_group(g, n), start = g * kGroupCells;
-        double min[kGroup], max[kGroup], mean[kGroup], inverse_sd[kGroup];  // copies: gcc keeps these in registers
-        Real weight[kGroup];
-        for (std::size_t l = 0; l < kGroup; ++l) {
-            min[l] = s.min[first + l];
-            max[l] = s.max[first + l];
-            mean[l] = s.mean[first + l];
-            inverse_sd[l] = Normal<Real>::inverse_deviation(s.weight[first + l], s.m2[first + l]);
-            weight[l] = static_cast<Real>(s.weight[first + l]);
-        }
-        // Where the threshold lies among the label's values, in standard deviations; far out when all are on one side.
-        Real z[kGroupCells], weights[kGroupCells];
-        for (std::size_t j = 0; j < kThresholds; ++j)
-            for (std::size_t l = 0; l < kGroup; ++l) {
-                const double threshold = thresholds[start + j * kGroup + l];
-                const double inside = (threshold - mean[l]) * inverse_sd[l];
-                const double not_left = threshold < min[l] ? -kFarOut : inside;
-                z[j * kGroup + l] = static_cast<Real>(threshold >= max[l] ? kFarOut : not_left);
-                weights[j * kGroup + l] = weight[l];
-            }
-        for (std::size_t i = 0; i < kGroupCells; ++i) {
-            const auto split = Normal<Real>::divide(z[i]);
-            left_weight[start + i] += weights[i] * split.below;
-            left_over[start + i] += weights[i] * split.entropy;
-        }
-    }
-}
-
-// A label each of whose covariates has had one value only is on one side as a whole: its division has no entropy.
-template <class Real>
-BOOSTLINE_INLINE void add_constant_label(const LabelStats& s, std::size_t n, const double* BOOSTLINE_RESTRICT thresholds,
-                                         Real* BOOSTLINE_RESTRICT left_weight) {
-    for (std::size_t g = 0; g < n_groups(n); ++g) {
-        Real weight[kGroup];
-        double max[kGroup];
-        for (std::size_t l = 0; l < kGroup; ++l) {
-            weight[l] = static_cast<Real>(s.weight[first_of_group(g, n) + l]);
-            max[l] = s.max[first_of_group(g, n) + l];
-        }
-        for (std::size_t j = 0; j < kThresholds; ++j) {
-            const std::size_t row = g * kGroupCells + j * kGroup;
-            for (std::size_t l = 0; l < kGroup; ++l)
-                left_weight[row + l] += thresholds[row + l] >= max[l] ? weight[l] : Real(0);
-        }
-    }
-}
 
 // Gains in bits, times the covariate's share of the weight (which missing values lower).
 template <class Real>
@@ -172,42 +87,23 @@ BOOSTLINE_VECTORISED static void place_thresholds(const double* BOOSTLINE_RESTRI
             }
 }
 
-// Adds the label's weight to each covariate's. Returns whether it has had two values of any covariate.
-BOOSTLINE_INLINE bool add_weight(const LabelStats& s, std::size_t n, double* BOOSTLINE_RESTRICT total) {
-    const double* BOOSTLINE_RESTRICT min = s.min;
-    const double* BOOSTLINE_RESTRICT max = s.max;
-    const double* BOOSTLINE_RESTRICT weight = s.weight;
-    std::uint64_t varies = 0;  // as wide as a double, so that all of the loop is
-    for (std::size_t f = 0; f < n; ++f) {
-        total[f] += weight[f];
-        varies |= min[f] < max[f] ? 1u : 0u;
-    }
-    return varies != 0;
-}
-
 // target_clones does not reach templates: one plain function for each precision.
-#define BOOSTLINE_SPLIT_KERNELS(Real, FUSED)                                                                            \
-    BOOSTLINE_VECTORISED FUSED static void add_labels(const LabelStats* labels, std::size_t n_labels, std::size_t n,    \
-                                                      const double* thresholds, double* total, Real* left_weight,       \
-                                                      Real* left_over) {                                                \
-        for (std::size_t i = 0; i < n_labels; ++i) {                                                                    \
-            if (i + 1 < n_labels) labels[i + 1].prefetch(n);                                                            \
-            if (add_weight(labels[i], n, total))                                                                        \
-                add_varying_label<Real>(labels[i], n, thresholds, left_weight, left_over);                              \
-            else                                                                                                        \
-                add_constant_label<Real>(labels[i], n, thresholds, left_weight);                                        \
-        }                                                                                                               \
-    }                                                                                                                   \
+BOOSTLINE_VECTORISED static void add_labels(const LabelStats* labels, std::size_t n_labels, std::size_t n,
+                                            const double* thresholds, double* total, double* left_weight,
+                                            double* left_over) {
+    add_all_labels<double>(labels, n_labels, n, thresholds, total, left_weight, left_over);
+}
+#define BOOSTLINE_SPLIT_KERNELS(Real)                                                                                   \
     BOOSTLINE_VECTORISED static void compute_gains(const double* total, const double* share_seen, std::size_t n,        \
-                                                   const Real* left_weight, const Real* left_over, Real* gain) {       \
+                                                   const Real* left_weight, const Real* left_over, Real* gain) {        \
         gains<Real>(total, share_seen, n, left_weight, left_over, gain);                                                \
     }                                                                                                                   \
     BOOSTLINE_VECTORISED static void find_largest_gains(const double* total, std::size_t n, double share,               \
                                                         const Real* left_weight, const Real* gain, double* best) {      \
         largest_gains<Real>(total, n, share, left_weight, gain, best);                                                  \
     }
-BOOSTLINE_SPLIT_KERNELS(double, )
-BOOSTLINE_SPLIT_KERNELS(float, BOOSTLINE_FUSED)
+BOOSTLINE_SPLIT_KERNELS(double)
+BOOSTLINE_SPLIT_KERNELS(float)
 #undef BOOSTLINE_SPLIT_KERNELS
 
 // What a search sees of a leaf.
