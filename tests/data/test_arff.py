@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from boostline import data
 from boostline.data import DataError
-from boostline.data.arff import ArffReader
-from boostline.data.mulan_xml import read_label_names
+from boostline.data.formats.arff import ArffReader
+from boostline.data.formats.mulan_xml import read_label_names
 
 HEADER = """% a comment
 @RELATION 'a set'
@@ -365,7 +365,7 @@ def test_xml_with_bom_crlf_entities_and_nesting() -> None:
 
 
 def test_an_xml_may_be_packed_but_not_endless(monkeypatch: pytest.MonkeyPatch) -> None:
-    from boostline.data import mulan_xml
+    from boostline.data.formats import mulan_xml
 
     packed = gzip.compress(b'<labels><label name="a"/>' + b" " * 100_000 + b"</labels>")
     assert read_label_names(io.BytesIO(packed)) == ["a"]

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from boostline import data
-from boostline.data import DownloadError, download, registry
+from boostline.data import DownloadError, download, named_sets
 from boostline.data.download import RemoteFile, fetch
 
 CONTENT = np.random.default_rng(0).bytes(300_000)
@@ -364,8 +364,8 @@ def small_set(server: ThreadingHTTPServer, tmp_path: Path, monkeypatch: pytest.M
                 text=name.endswith(".xml"),
             )
         )
-    named = registry.NamedSet("small", "for the tests", (files[0], files[1], files[2]))
-    monkeypatch.setitem(registry.NAMED_SETS, "small", named)
+    named = named_sets.NamedSet("small", "for the tests", (files[0], files[1], files[2]))
+    monkeypatch.setitem(named_sets.NAMED_SETS, "small", named)
     monkeypatch.delenv("BOOSTLINE_DATA", raising=False)
     monkeypatch.setenv("BOOSTLINE_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"

@@ -13,7 +13,7 @@ import scipy.sparse
 
 from boostline import data
 from boostline.data import DownloadError
-from boostline.data.registry import NAMED_SETS
+from boostline.data.named_sets import NAMED_SETS
 from boostline.data.river_yeast import find_river_yeast, load_river_yeast
 
 # name: train, test, features, labels, |Y| min, mean, max, rows without label train, test.

@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
 def list_sets(json: o.JsonOption = False) -> None:
     """The named sets, and where they are on this machine."""
     from boostline.data import available
-    from boostline.data.registry import NAMED_SETS
+    from boostline.data.named_sets import NAMED_SETS
 
     places = available()
     if json:
@@ -64,7 +64,7 @@ def fetch(
 ) -> None:
     """Download named sets into the cache, unless they are on this machine; checksums are compared."""
     from boostline.data import available, load
-    from boostline.data.registry import NAMED_SETS
+    from boostline.data.named_sets import NAMED_SETS
 
     for name in names:
         if name not in NAMED_SETS:

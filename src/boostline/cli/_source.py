@@ -136,7 +136,7 @@ def to_rank(
 
 def is_named_set(source: str) -> bool:
     """Whether it is one of boostline's named sets, and no file."""
-    from boostline.data.registry import NAMED_SETS
+    from boostline.data.named_sets import NAMED_SETS
 
     return source in NAMED_SETS and not os.path.exists(source)
 

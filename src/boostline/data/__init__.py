@@ -4,12 +4,12 @@ Readers turn MULAN arff, multi-label svmlight, csv, parquet and JSON lines into 
 columns are labels is what the xml or the caller names, never a guess.
 """
 
-from . import synthetic
-from .dataset import Block, Dataset, Description
-from .errors import DataError, DownloadError
-from .loading import load
-from .registry import available, cache_folder
-from .streaming import Stream, stream
+from boostline.data import synthetic
+from boostline.data.dataset import Block, Dataset, Description
+from boostline.data.errors import DataError, DownloadError
+from boostline.data.loading import load
+from boostline.data.named_sets import available, cache_folder
+from boostline.data.streaming import Stream, stream
 
 __all__ = [
     "Block",

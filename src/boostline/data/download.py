@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from .errors import DownloadError
+from boostline.data.errors import DownloadError
 
 CHUNK = 64 * 1024
 #: Tries in a row that may bring no new byte before a broken transfer is given up.

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from .build import stack
-from .dataset import Dataset
-from .errors import DataError
-from .formats import Labels, Options, check_options, format_of, look_through, open_reader
-from .registry import NAMED_SETS, load_named
-from .source import Source, source_name, stem
+from boostline.data.dataset import Dataset
+from boostline.data.errors import DataError
+from boostline.data.formats import Labels, format_of, open_reader, settle_options
+from boostline.data.matrices import stack
+from boostline.data.named_sets import NAMED_SETS, load_named
+from boostline.data.source import Source, source_name, stem
 
 __all__ = ["load"]
 
@@ -30,13 +30,8 @@ def load(
     n_train: int | None = None,
     format: str | None = None,
     name: str | None = None,
-    features: Sequence[str] | int | None = None,
-    drop: Sequence[str] | None = None,
-    categories: Mapping[str, Sequence[str]] | None = None,
-    delimiter: str | None = None,
-    zero_based: bool | None = None,
-    encoding: str | None = None,
     download: bool = True,
+    **options: Any,
 ) -> Dataset:
     """Load a data set: by name, from a file, or from a folder in MULAN's layout.
 
@@ -58,20 +53,18 @@ def load(
         does not say it.
     name
         Name of the data set (default: that of the file).
-    features
-        svmlight: number of features. jsonl: names of the features. Default: those that occur.
-    drop
-        Columns that are neither features nor labels, such as an id.
-    categories
-        csv, parquet: the values of each text column, which becomes one 0/1 column per value.
-    delimiter
-        csv: default ``","``, for .tsv a tab.
-    zero_based
-        svmlight: whether the first feature has the index 0 (default: 1, svmlight's own rule).
-    encoding
-        arff, csv: default UTF-8.
     download
         Whether a named set that is nowhere on this machine may be downloaded.
+    **options
+        What the format takes; None is "not said":
+
+        - ``drop`` (arff, csv, parquet, jsonl): columns that are neither features nor labels.
+        - ``categories`` (csv, parquet): ``{column: values}`` of each text column, which becomes one
+          0/1 column per value.
+        - ``features`` (svmlight): how many; (jsonl): their names. Default: those that occur.
+        - ``zero_based`` (svmlight): whether the first feature is 0 (default: 1, svmlight's rule).
+        - ``delimiter`` (csv): default ``","``, for .tsv a tab.
+        - ``encoding`` (arff, csv): default UTF-8.
 
     Returns
     -------
@@ -94,44 +87,43 @@ def load(
     4.2371
 
     """
-    options = Options(labels, features, drop, categories, delimiter, zero_based, encoding)
     if isinstance(source, str) and source in NAMED_SETS:
-        given = {"test": test, "n_train": n_train, "format": format, **vars(options)}
+        given = {"test": test, "n_train": n_train, "format": format, "labels": labels, **options}
         for option, value in given.items():
             if value is not None:
                 raise ValueError(f"{option} has no meaning for the named set {source!r}")
         return load_named(NAMED_SETS[source], name or source, download=download)
     if isinstance(source, (str, os.PathLike)) and Path(source).is_dir():
-        source, test, found = _mulan_folder(Path(source), test)
-        options = Options(options.labels or found, features, drop, encoding=encoding)
+        source, test, xml = _mulan_folder(Path(source), test)
+        labels = labels or xml
         name = name or Path(source).parent.name
     elif isinstance(source, str) and not os.path.exists(source) and _looks_like_name(source):
         raise ValueError(
             f"there is no file {source!r}, and the named sets are {', '.join(NAMED_SETS)}"
         )
-    return load_files(source, test, n_train=n_train, format=format, name=name, options=options)
+    return load_files(source, test, labels, n_train=n_train, format=format, name=name, **options)
 
 
 def load_files(
     source: Source,
     test: Source | None,
+    labels: Labels,
     *,
-    options: Options,
     n_train: int | None = None,
     format: str | None = None,
     name: str | None = None,
+    **options: Any,
 ) -> Dataset:
     """Read one file, or a train and a test file with the same columns."""
     if test is not None and n_train is not None:
         raise ValueError("n_train is given, but the test file says already where training ends")
     format_name = format_of(source, format)
-    check_options(format_name, options)
     files = [source] if test is None else [source, test]
-    options = look_through(files, format_name, options)
+    settled = settle_options(files, format_name, labels, options)
     columns: tuple[list[str], list[str]] | None = None
     X_parts, Y_parts, rows = [], [], []
     for file in files:
-        with open_reader(file, format_name, options) as reader:
+        with open_reader(file, format_name, settled) as reader:
             if columns is None:
                 columns = (reader.features, reader.labels)
             else:

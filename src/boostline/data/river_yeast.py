@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .dataset import Dataset
-from .errors import DataError
-from .source import LineReader, open_bytes
+from boostline.data.dataset import Dataset
+from boostline.data.errors import DataError
+from boostline.data.source import LineReader, open_bytes
 
 N_TRAIN, N_TEST = 1500, 917
 FEATURES = [f"Att{number}" for number in range(1, 104)]

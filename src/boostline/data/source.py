@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TypeAlias, cast
 
-from .errors import DataError
+from boostline.data.errors import DataError
 
 Source: TypeAlias = str | os.PathLike[str] | IO[Any]
 

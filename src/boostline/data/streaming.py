@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .build import Reader
-from .dataset import Block, iterate_rows
-from .formats import Labels, Options, check_options, format_of, look_through, open_reader
-from .source import Source, is_path, source_name, stem
+from boostline.data.dataset import Block, iterate_rows
+from boostline.data.formats import Labels, Reader, format_of, open_reader, settle_options
+from boostline.data.source import Source, is_path, source_name, stem
 
 __all__ = ["Stream", "stream"]
 
@@ -32,7 +31,9 @@ class Stream:
 
     """
 
-    def __init__(self, source: Source, format_name: str, options: Options, block: int) -> None:
+    def __init__(
+        self, source: Source, format_name: str, options: dict[str, Any], block: int
+    ) -> None:
         self._source = source
         self._format = format_name
         self._options = options
@@ -87,12 +88,7 @@ def stream(
     block: int = 1024,
     labels: Labels = None,
     format: str | None = None,
-    features: Sequence[str] | int | None = None,
-    drop: Sequence[str] | None = None,
-    categories: Mapping[str, Sequence[str]] | None = None,
-    delimiter: str | None = None,
-    zero_based: bool | None = None,
-    encoding: str | None = None,
+    **options: Any,
 ) -> Stream:
     r"""Walk a file larger than memory in blocks of rows.
 
@@ -108,7 +104,7 @@ def stream(
         A path, ``"-"`` for standard input, or an open binary file.
     block
         Rows in a block.
-    labels, format, features, drop, categories, delimiter, zero_based, encoding
+    labels, format, **options
         As in `load`.
 
     Returns
@@ -128,7 +124,6 @@ def stream(
     """
     if block < 1:
         raise ValueError(f"block is {block}, but a block needs at least 1 row")
-    options = Options(labels, features, drop, categories, delimiter, zero_based, encoding)
     format_name = format_of(source, format)
-    check_options(format_name, options)
-    return Stream(source, format_name, look_through([source], format_name, options), block)
+    settled = settle_options([source], format_name, labels, options)
+    return Stream(source, format_name, settled, block)

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .dataset import Block, iterate_rows
-from .synthetic_model import Problem, Synthetic, make_dataset
+from boostline.data.dataset import Block, iterate_rows
+from boostline.data.synthetic_model import Problem, Synthetic, make_dataset
 
 __all__ = [
     "Synthetic",

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .dataset import Dataset
+from boostline.data.dataset import Dataset
 
 Floats = NDArray[np.float64]
 

@@ -1,29 +1,18 @@
-"""Building blocks of rows: small helpers that all readers share."""
+"""Matrices of features and labels from rows, as the readers build them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .dataset import MAX_DENSE_LABELS, Block, Indicator, Matrix, is_sparse
-from .errors import need
+from boostline.data.dataset import MAX_DENSE_LABELS, Indicator, Matrix, is_sparse
+from boostline.data.errors import need
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-
-class Reader(Protocol):
-    """An opened file whose names are known and whose rows are still to be read."""
-
-    features: list[str]
-    labels: list[str]
-
-    def blocks(self, size: int) -> Iterator[Block]:
-        """Yield the rows, at most `size` at a time; can be called once."""
-        ...
 
 
 def csr(

@@ -8,25 +8,26 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, BinaryIO
 
-from .build import from_cells, from_relevant
-from .dataset import Block
-from .errors import DataError
-from .source import LineReader, Source, open_bytes, source_name
+from boostline.data.dataset import Block
+from boostline.data.errors import DataError
+from boostline.data.formats.reader import Reader
+from boostline.data.matrices import from_cells, from_relevant
+from boostline.data.source import LineReader, Source, open_bytes, source_name
 
 __all__ = ["JsonLinesReader"]
 
 
-class JsonLinesReader:
+class JsonLinesReader(Reader):
     """A JSON lines file whose features and labels are known.
 
     Parameters
     ----------
-    file, name
-        Unpacked bytes, and the file's name in messages.
+    file, source
+        Unpacked bytes, and where they come from.
     labels
         Names of the labels, in the order of the columns of Y.
     features
@@ -36,14 +37,18 @@ class JsonLinesReader:
 
     """
 
+    format = "jsonl"
+    extensions = (".jsonl", ".ndjson")
+
     def __init__(
         self,
         file: BinaryIO,
-        name: str,
+        source: Source,
         labels: Any,
-        features: Any,
-        drop: Iterable[str] = (),
+        features: Any = None,
+        drop: Sequence[str] | None = None,
     ) -> None:
+        name = source_name(source)
         for what, names in (("labels", labels), ("features", features)):
             if names is None:
                 raise DataError(
@@ -56,7 +61,7 @@ class JsonLinesReader:
             if len(set(map(str, names))) != len(names):
                 raise ValueError(f"{what} has the same name twice")
         self._lines = LineReader(file, name)
-        self._drop = frozenset(drop)
+        self._drop = frozenset(drop or ())
         self.labels = [str(label) for label in labels]
         self.features = [str(feature) for feature in features]
         self._label_index = {label: index for index, label in enumerate(self.labels)}
@@ -99,19 +104,21 @@ class JsonLinesReader:
                 number,
             ) from None
 
-
-def scan(sources: Sequence[Source], drop: Iterable[str] = ()) -> tuple[list[str], list[str]]:
-    """Look through files: labels in sorted order, features in the order in which they occur."""
-    labels: set[str] = set()
-    features: dict[str, None] = {}
-    for source in sources:
-        with open_bytes(source) as file:
-            for _, row_features, row_labels in _rows(
-                LineReader(file, source_name(source)), frozenset(drop)
-            ):
-                labels.update(row_labels)
-                features.update(dict.fromkeys(row_features))
-    return sorted(labels), list(features)
+    @classmethod
+    def look_through(
+        cls, sources: Sequence[Source], drop: Sequence[str] | None = None, **options: Any
+    ) -> tuple[list[str], list[str]]:
+        """Return labels in sorted order, features in the order in which they occur."""
+        labels: set[str] = set()
+        features: dict[str, None] = {}
+        for source in sources:
+            with open_bytes(source) as file:
+                for _, row_features, row_labels in _rows(
+                    LineReader(file, source_name(source)), frozenset(drop or ())
+                ):
+                    labels.update(row_labels)
+                    features.update(dict.fromkeys(row_features))
+        return sorted(labels), list(features)
 
 
 def _rows(

@@ -13,10 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .dataset import Dataset
-from .download import RemoteFile, fetch
-from .errors import DownloadError
-from .formats import Options
+from boostline.data.dataset import Dataset
+from boostline.data.download import RemoteFile, fetch
+from boostline.data.errors import DownloadError
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -162,7 +161,7 @@ def available() -> dict[str, str | None]:
     ['emotions', 'scene', 'yeast', 'mediamill', 'm-reduced', 'enron', 'bibtex']
 
     """
-    from .river_yeast import find_river_yeast
+    from boostline.data.river_yeast import find_river_yeast
 
     places: dict[str, str | None] = {}
     for name, named in NAMED_SETS.items():
@@ -204,8 +203,8 @@ def _plain_or_gz(path: Path) -> Path | None:
 
 def load_named(named: NamedSet, shown: str, *, download: bool = True) -> Dataset:
     """Load a set of the registry from the first place that has it."""
-    from .loading import load_files
-    from .river_yeast import find_river_yeast, load_river_yeast
+    from boostline.data.loading import load_files
+    from boostline.data.river_yeast import find_river_yeast, load_river_yeast
 
     paths = find_local(named)
     if paths is None and named.name == "yeast" and (wheel := find_river_yeast()) is not None:
@@ -215,7 +214,7 @@ def load_named(named: NamedSet, shown: str, *, download: bool = True) -> Dataset
     if paths is None:
         raise DownloadError(not_here(named))
     train, test, xml = paths
-    return load_files(train, test, name=shown, options=Options(labels=xml))
+    return load_files(train, test, xml, name=shown)
 
 
 def fetch_named(named: NamedSet) -> tuple[Path, Path, Path]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from xml.parsers import expat
 
-from .errors import DataError
-from .source import Source, open_bytes, source_name
+from boostline.data.errors import DataError
+from boostline.data.source import Source, open_bytes, source_name
 
 __all__ = ["read_label_names"]
 

@@ -14,10 +14,11 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from .build import from_relevant
-from .dataset import Block
-from .errors import DataError, need
-from .source import LineReader, Source, open_bytes, source_name
+from boostline.data.dataset import Block
+from boostline.data.errors import DataError, need
+from boostline.data.formats.reader import Reader
+from boostline.data.matrices import from_relevant
+from boostline.data.source import LineReader, Source, open_bytes, source_name
 
 __all__ = ["SvmlightReader"]
 
@@ -68,38 +69,46 @@ def _has_data(line: bytes) -> bool:
     return bool(line.split(b"#", 1)[0].strip())
 
 
-class SvmlightReader:
+class SvmlightReader(Reader):
     """A multi-label svmlight file.
 
     Parameters
     ----------
-    file, name
-        Unpacked bytes, and the file's name in messages.
+    file, source
+        Unpacked bytes, and where they come from.
     labels
         A number k (labels 0 .. k-1), label numbers in the order of the columns, or the names of
         the labels 0, 1, ...; None where the file has a header line.
-    n_features
+    features
         Number of features; None where the file has a header line.
     zero_based
         Whether the first feature is 0; None: only in files with a header line.
 
     """
 
+    format = "svmlight"
+    extensions = (".svm", ".svmlight", ".libsvm")
+
     def __init__(
         self,
         file: BinaryIO,
-        name: str,
+        source: Source,
         labels: Any,
-        n_features: int | None,
+        features: int | None = None,
         zero_based: bool | None = None,
     ) -> None:
+        if features is not None and not isinstance(features, int):
+            raise TypeError(
+                "features is a list, but svmlight numbers its features: give how many there are"
+            )
+        name = source_name(source)
         self._rows = _Rows(file, name)
         shape = self._rows.shape
         if labels is None and shape is not None:
             labels = shape.labels
-        if n_features is None and shape is not None:
-            n_features = shape.features
-        if labels is None or n_features is None:
+        if features is None and shape is not None:
+            features = shape.features
+        if labels is None or features is None:
             what = "labels" if labels is None else "features"
             raise DataError(
                 f"does not say how many {what} there are: pass {what}=, or a path instead of a "
@@ -108,7 +117,7 @@ class SvmlightReader:
             )
         self._first = 0 if _is_zero_based(zero_based, shape) else 1
         self.labels, self._index = _label_index(labels)
-        self.features = [str(index + self._first) for index in range(n_features)]
+        self.features = [str(index + self._first) for index in range(features)]
 
     def blocks(self, size: int) -> Iterator[Block]:
         """Yield the rows, at most `size` at a time, always as CSR."""
@@ -133,28 +142,30 @@ class SvmlightReader:
                 number,
             ) from None
 
-
-def scan(sources: Sequence[Source], zero_based: bool | None) -> tuple[list[int], int]:
-    """Look through files: which label numbers occur, and how many features there are."""
-    labels: set[int] = set()
-    width = 0
-    for source in sources:
-        with open_bytes(source) as file:
-            rows = _Rows(file, source_name(source))
-            first = 0 if _is_zero_based(zero_based, rows.shape) else 1
-            if rows.shape is not None:
-                labels.update(range(rows.shape.labels))
-                width = max(width, rows.shape.features)
-                continue
-            for numbers, texts in rows.batches(SCAN_ROWS):
-                X, found = _parse(rows.lines, numbers, texts)
-                width = max(width, X.shape[1] - first)
-                for number, row in zip(numbers, found, strict=True):
-                    for label in row:
-                        if label != int(label):
-                            raise rows.lines.error(f"the label {label:g} is no integer", number)
-                        labels.add(int(label))
-    return sorted(labels), width
+    @classmethod
+    def look_through(
+        cls, sources: Sequence[Source], zero_based: bool | None = None, **options: Any
+    ) -> tuple[list[int], int]:
+        """Return the label numbers that occur, and how many features there are."""
+        labels: set[int] = set()
+        width = 0
+        for source in sources:
+            with open_bytes(source) as file:
+                rows = _Rows(file, source_name(source))
+                first = 0 if _is_zero_based(zero_based, rows.shape) else 1
+                if rows.shape is not None:
+                    labels.update(range(rows.shape.labels))
+                    width = max(width, rows.shape.features)
+                    continue
+                for numbers, texts in rows.batches(SCAN_ROWS):
+                    X, found = _parse(rows.lines, numbers, texts)
+                    width = max(width, X.shape[1] - first)
+                    for number, row in zip(numbers, found, strict=True):
+                        for label in row:
+                            if label != int(label):
+                                raise rows.lines.error(f"the label {label:g} is no integer", number)
+                            labels.add(int(label))
+        return sorted(labels), width
 
 
 def _is_zero_based(said: bool | None, shape: Shape | None) -> bool:

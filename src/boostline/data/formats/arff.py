@@ -8,18 +8,23 @@ everything (quotes, nominal values, comments behind a row) and knows the line of
 from __future__ import annotations
 
 import math
+import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .arff_header import Attribute, lay_out, read_header, split_quoted
-from .build import compact_indicator, csr, from_cells, from_relevant
-from .dataset import Block
-from .source import LineReader
+from boostline.data.dataset import Block
+from boostline.data.errors import DataError
+from boostline.data.formats.arff_header import Attribute, lay_out, read_header, split_quoted
+from boostline.data.formats.mulan_xml import read_label_names
+from boostline.data.formats.reader import Labels, Reader
+from boostline.data.matrices import compact_indicator, csr, from_cells, from_relevant
+from boostline.data.source import LineReader, Source, is_path, source_name, stem
 
 __all__ = ["ArffReader"]
 
@@ -29,17 +34,16 @@ _PAIR = re.compile(
 )
 
 
-class ArffReader:
+class ArffReader(Reader):
     r"""An ARFF file whose header has been read.
 
     Parameters
     ----------
-    file
-        Unpacked bytes.
-    name
-        Name of the file in messages.
+    file, source
+        Unpacked bytes, and where they come from.
     labels
-        Names of the label attributes, in any order; they keep the order of the file's columns.
+        Names of the label attributes, in any order (they keep the order of the file's columns), or
+        the MULAN xml that lists them. Default: the xml beside the file.
     drop
         Attributes to leave out.
     encoding
@@ -55,18 +59,22 @@ class ArffReader:
 
     """
 
+    format = "arff"
+    extensions = (".arff",)
+
     def __init__(
         self,
         file: BinaryIO,
-        name: str,
-        labels: Sequence[str],
-        drop: Collection[str] = (),
-        encoding: str = "utf-8",
+        source: Source,
+        labels: Labels,
+        drop: Sequence[str] | None = None,
+        encoding: str | None = None,
     ) -> None:
-        self._lines = LineReader(file, name)
-        self._encoding = encoding
-        relation, attributes = read_header(self._lines, encoding)
-        self._layout = lay_out(attributes, relation, labels, drop, name)
+        names = _label_names(source, labels)
+        self._lines = LineReader(file, source_name(source))
+        self._encoding = encoding or "utf-8"
+        attributes = read_header(self._lines, self._encoding)
+        self._layout = lay_out(attributes, names, drop or (), self._lines.name)
         self.features = self._layout.features
         self.labels = self._layout.labels
         self._feature_attributes = np.flatnonzero(np.array(self._layout.column_of) >= 0)
@@ -303,4 +311,30 @@ def _unknown_value(attribute: Attribute, token: str) -> str:
     shown = ", ".join(values[:8]) + (", ..." if len(values) > 8 else "")
     return (
         f"the attribute {attribute.name!r} has the value {token!r}, but its domain is {{{shown}}}"
+    )
+
+
+def _label_names(source: Source, labels: Labels) -> list[str]:
+    """Names of the labels: given, from the xml given, or from the xml beside the file."""
+    if isinstance(labels, int):
+        raise TypeError(f"labels is {labels}, but an arff file needs the names of its labels")
+    if isinstance(labels, (str, os.PathLike)):
+        if Path(labels).suffix.lower() != ".xml":
+            raise ValueError(f"labels is {os.fspath(labels)!r}: give a list of names, or an xml")
+        return read_label_names(labels)
+    if labels is not None:
+        return [str(label) for label in labels]
+    candidates: list[Path] = []
+    if is_path(source):
+        base, folder = stem(source), Path(source_name(source)).parent
+        short = base.removesuffix("-train").removesuffix("-test")
+        candidates = [folder / f"{name}.xml" for name in dict.fromkeys((base, short))]
+        for candidate in candidates:
+            if candidate.is_file():
+                return read_label_names(candidate)
+    looked = f" (there is no {' or '.join(map(str, candidates))})" if candidates else ""
+    raise DataError(
+        "does not say which attributes are labels: pass labels= a list of names or "
+        f"the path of the MULAN xml{looked}",
+        path=source_name(source),
     )

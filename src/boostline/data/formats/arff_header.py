@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from .errors import DataError
-from .source import LineReader
+from boostline.data.errors import DataError
+from boostline.data.source import LineReader
 
 NUMERIC_TYPES = frozenset({"numeric", "real", "integer"})
 BINARY = frozenset({"0", "1"})
@@ -99,7 +99,6 @@ class Layout:
     features: list[str]
     label_of: list[int]
     column_of: list[int]
-    relation: str = ""
     codes: list[dict[str, int] | None] = field(default_factory=list)
 
     @cached_property
@@ -111,9 +110,8 @@ class Layout:
         )
 
 
-def read_header(lines: LineReader, encoding: str) -> tuple[str, list[Attribute]]:
-    """Read up to and with ``@data``; return the relation's name and the attributes."""
-    relation = ""
+def read_header(lines: LineReader, encoding: str) -> list[Attribute]:
+    """Read up to and with ``@data``; return the attributes."""
     attributes: list[Attribute] = []
     seen: dict[str, int] = {}
     for number, raw in enumerate(lines, start=1):
@@ -127,10 +125,10 @@ def read_header(lines: LineReader, encoding: str) -> tuple[str, list[Attribute]]
             line = line.removeprefix("\ufeff")
         if not line or line.startswith("%"):
             continue
-        keyword, _, rest = line.replace("\t", " ").partition(" ")
+        keyword, *_ = line.replace("\t", " ").split(" ", 1)
         match keyword.lower():
             case "@relation":
-                relation = rest.strip().strip(_QUOTES)
+                pass
             case "@attribute":
                 attribute = _parse_attribute(line[len(keyword) :].strip(), lines)
                 if attribute.name in seen:
@@ -143,7 +141,7 @@ def read_header(lines: LineReader, encoding: str) -> tuple[str, list[Attribute]]
             case "@data":
                 if not attributes:
                     raise lines.error("@data comes before any @attribute")
-                return relation, attributes
+                return attributes
             case _:
                 raise lines.error(
                     f"has {line[:40]!r} in the header, where @relation, @attribute or @data may be"
@@ -197,7 +195,6 @@ def _split_domain(kind: str) -> tuple[tuple[str, ...], bool]:
 
 def lay_out(
     attributes: list[Attribute],
-    relation: str,
     labels: Sequence[str],
     drop: Collection[str],
     path: str,
@@ -212,7 +209,7 @@ def lay_out(
     if both:
         raise ValueError(f"drop has {min(both)!r}, which is also named as a label")
     wanted = set(labels)
-    layout = Layout(attributes, [], [], [], [], relation)
+    layout = Layout(attributes, [], [], [], [])
     for attribute in attributes:
         codes = None
         label = column = -1

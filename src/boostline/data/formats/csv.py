@@ -1,0 +1,131 @@
+"""CSV files with a header line, parsed by pyarrow in constant memory."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, BinaryIO
+
+from boostline.data.dataset import Block
+from boostline.data.errors import DataError, need
+from boostline.data.formats.tables import TableReader
+from boostline.data.source import MAX_LINE_BYTES, LineReader, Source, source_name, suffix
+
+__all__ = ["CsvReader"]
+
+#: Values that are missing values.
+NULL_TEXT = ["", "?", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None"]
+
+_ROW = re.compile(r"(?:In CSV column #(\d+): )?(?:CSV parse error: )?Row #(\d+): (.*)", re.DOTALL)
+_VALUE = re.compile(r"invalid value '(.*)'", re.DOTALL)
+
+
+class CsvReader(TableReader):
+    """A CSV file with a header line; what is empty or ``?`` is missing, blank lines are skipped.
+
+    Rows are cut out here, line by line, and parsed by pyarrow a block at a time. pyarrow's own
+    streaming reads ahead, so that rows from a pipe would wait for those that follow them.
+    """
+
+    format = "csv"
+    extensions = (".csv", ".tsv")
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        source: Source,
+        labels: Any,
+        drop: Sequence[str] | None = None,
+        categories: Mapping[str, Sequence[str]] | None = None,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+    ) -> None:
+        name = source_name(source)
+        delimiter = delimiter or ("\t" if suffix(source) == ".tsv" else ",")
+        encoding = encoding or "utf-8"
+        self._lines = LineReader(file, name)
+        self._rest = iter(self._lines)
+        try:
+            header = next(self._rest, b"").decode(encoding).removeprefix("\ufeff")
+        except UnicodeDecodeError as error:
+            raise self._lines.error(
+                f"is not {encoding}; pass encoding='latin-1' if it is that"
+            ) from error
+        self._columns = next(csv.reader([header], delimiter=delimiter), [])
+        if not any(self._columns):
+            raise DataError("is empty, or has no header line", path=name, line=1)
+        self._lay_out(name, self._columns, labels, drop or (), categories or {})
+        self._delimiter = delimiter
+        self._encoding = encoding
+
+    def blocks(self, size: int) -> Iterator[Block]:
+        """Yield blocks of `size` rows, the last one shorter."""
+        rows = self._rows()
+        while batch := list(islice(rows, size)):
+            numbers = [number for number, _ in batch]
+            yield self._block(self._parse(b"".join(text for _, text in batch), numbers), numbers)
+
+    def _rows(self) -> Iterator[tuple[int, bytes]]:
+        """Yield rows with the line where each begins: quoted values may hold line ends."""
+        for line in self._rest:
+            start = self._lines.number
+            if line.count(b'"') % 2 == 0:
+                if line.strip():
+                    yield start, line if line.endswith(b"\n") else line + b"\n"
+                continue
+            pieces, size = [line], len(line)
+            for piece in self._rest:
+                pieces.append(piece)
+                size += len(piece)
+                if piece.count(b'"') % 2 == 1:
+                    break
+                if size > MAX_LINE_BYTES:
+                    raise self._lines.error("the row has a quote that is never closed", start)
+            else:
+                raise self._lines.error("the row has a quote that is never closed", start)
+            yield start, b"".join(pieces) if piece.endswith(b"\n") else b"".join([*pieces, b"\n"])
+
+    def _parse(self, text: bytes, numbers: Sequence[int]) -> Any:
+        pa, arrow_csv = need("pyarrow", "reading csv"), need("pyarrow.csv", "reading csv")
+        types = {column: pa.string() for column in (*self.labels, *self.categories)}
+        types |= {column: pa.float64() for column in self.inputs if column not in self.categories}
+        try:
+            return arrow_csv.read_csv(
+                pa.BufferReader(text),
+                read_options=arrow_csv.ReadOptions(
+                    use_threads=False,
+                    block_size=len(text) + 1,
+                    column_names=self._columns,
+                    encoding=self._encoding,
+                ),
+                parse_options=arrow_csv.ParseOptions(
+                    delimiter=self._delimiter, newlines_in_values=True
+                ),
+                convert_options=arrow_csv.ConvertOptions(
+                    column_types=types,
+                    include_columns=[*self.inputs, *self.labels],
+                    null_values=NULL_TEXT,
+                    strings_can_be_null=True,
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            raise self._explain(str(error), numbers) from error
+
+    def _explain(self, message: str, numbers: Sequence[int]) -> DataError:
+        """Say pyarrow's complaint with the column's name and the file's line."""
+        match = _ROW.match(message)
+        if match is None:
+            return DataError(message, path=self.name, line=numbers[0])
+        column, row, reason = match.groups()
+        if column is not None:
+            title = self._columns[int(column)]
+            value = _VALUE.search(reason)
+            reason = (
+                f"the column {title!r} has {value[1]!r}, which is no number; pass "
+                f"categories={{{title!r}: [...]}} with its values, or drop=[{title!r}]"
+                if value
+                else f"the column {title!r}: {reason}"
+            )
+        return DataError(reason, path=self.name, line=numbers[int(row) - 1])

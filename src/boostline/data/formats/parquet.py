@@ -1,0 +1,61 @@
+"""Parquet files, read by pyarrow in constant memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
+
+from boostline.data.dataset import Block
+from boostline.data.errors import DataError, need
+from boostline.data.formats.tables import TableReader
+from boostline.data.source import Source, source_name
+
+__all__ = ["ParquetReader"]
+
+#: Buffer per column with which pages are read, instead of whole row groups.
+BUFFER_BYTES = 2**16
+
+
+class ParquetReader(TableReader):
+    """A Parquet file; rows are counted from 1."""
+
+    format = "parquet"
+    extensions = (".parquet", ".pq")
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        source: Source,
+        labels: Any,
+        drop: Sequence[str] | None = None,
+        categories: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        name = source_name(source)
+        pa, parquet = need("pyarrow", "reading parquet"), need("pyarrow.parquet", "reading parquet")
+        if not file.seekable():
+            raise DataError("cannot be read as a stream: parquet needs a file", path=name)
+        try:
+            self._parquet = parquet.ParquetFile(
+                file,
+                buffer_size=BUFFER_BYTES,
+                pre_buffer=False,
+                page_checksum_verification=True,
+            )
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"is no Parquet file, or is cut off: {error}", path=name) from error
+        columns = self._parquet.schema_arrow.names
+        self._lay_out(name, columns, labels, drop or (), categories or {})
+
+    def blocks(self, size: int) -> Iterator[Block]:
+        """Yield blocks of `size` rows, the last one shorter."""
+        pa = need("pyarrow", "reading parquet")
+        first = 1
+        try:
+            for batch in self._parquet.iter_batches(
+                batch_size=size, columns=[*self.inputs, *self.labels], use_threads=False
+            ):
+                numbers = range(first, first + batch.num_rows)
+                yield self._block(pa.Table.from_batches([batch]), numbers)
+                first = numbers.stop
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"is damaged: {error}", path=self.name) from error

@@ -1,0 +1,66 @@
+"""What a format has to offer: a `Reader`, whose keyword arguments are the format's options."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO, ClassVar, TypeAlias
+
+from boostline.data.dataset import Block
+from boostline.data.source import Source
+
+__all__ = ["Labels", "Reader"]
+
+Labels: TypeAlias = "Sequence[str] | Sequence[int] | int | str | os.PathLike[str] | None"
+
+
+class Reader(ABC):
+    """A file whose names are known and whose rows are still to be read.
+
+    A format is a subclass of this, and a line in `boostline.data.formats`. The constructor reads
+    what comes before the rows. Its keyword arguments, with the default None, are the options of
+    `load` and `stream` that have a meaning for the format.
+
+    Parameters
+    ----------
+    file
+        Unpacked bytes.
+    source
+        Where they come from, for messages and for files beside it.
+    labels
+        What the caller says about the labels.
+
+    Attributes
+    ----------
+    features, labels : list of str
+        Names of the columns of X and Y; the constructor sets them.
+
+    """
+
+    format: ClassVar[str]
+    extensions: ClassVar[tuple[str, ...]]
+
+    features: list[str]
+    labels: list[str]
+
+    @abstractmethod
+    def __init__(self, file: BinaryIO, source: Source, labels: Any) -> None: ...
+
+    @abstractmethod
+    def blocks(self, size: int) -> Iterator[Block]:
+        """Yield the rows, at most `size` at a time; can be called once."""
+
+    @classmethod
+    def look_through(
+        cls, sources: Sequence[Source], **options: Any
+    ) -> tuple[Sequence[str | int], Sequence[str] | int] | None:
+        """Return labels and features that occur in the rows; None where a header says them."""
+        return None
+
+    @classmethod
+    def options(cls) -> list[str]:
+        """Names of the options that the format takes beside the labels."""
+        common = ("file", "source", "labels")
+        return [name for name in inspect.signature(cls).parameters if name not in common]

@@ -1,0 +1,150 @@
+"""What CSV and Parquet share: tables of named columns that pyarrow reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostline.data.dataset import Block
+from boostline.data.errors import DataError, need
+from boostline.data.formats.reader import Reader
+from boostline.data.matrices import compact_indicator
+
+__all__ = ["TableReader"]
+
+#: How a text column may write the two values of a label.
+LABEL_TEXT = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
+
+
+class TableReader(Reader):
+    """What becomes of each column: a feature, the 0/1 columns of a category, a label, nothing."""
+
+    def _lay_out(
+        self,
+        name: str,
+        columns: Sequence[str],
+        labels: Any,
+        drop: Sequence[str],
+        categories: Mapping[str, Sequence[str]],
+    ) -> None:
+        self.name = name
+        twice = next((c for i, c in enumerate(columns) if c in columns[:i]), None)
+        if twice is not None:
+            raise DataError(f"has the column {twice!r} twice", path=name, line=1)
+        self.categories = {column: [str(v) for v in given] for column, given in categories.items()}
+        wanted = _label_columns(labels, name)
+        for what, names in (("label", wanted), ("drop", drop), ("categories", categories)):
+            for column in names:
+                if column not in columns:
+                    shown = ", ".join(columns[:10]) + (", ..." if len(columns) > 10 else "")
+                    raise DataError(
+                        f"has no column {column!r}, which is named as a {what}; it has {shown}",
+                        path=name,
+                    )
+        clash = next((c for c in wanted if c in set(drop) | set(categories)), None)
+        if clash is not None:
+            raise ValueError(f"the label {clash!r} is also named in drop or categories")
+        is_label = set(wanted)
+        self.labels = [column for column in columns if column in is_label]
+        self.inputs = [c for c in columns if c not in is_label and c not in set(drop)]
+        self.features: list[str] = []
+        for column in self.inputs:
+            values = self.categories.get(column)
+            self.features += [column] if values is None else [f"{column}={v}" for v in values]
+
+    def _block(self, batch: Any, numbers: Sequence[int]) -> Block:
+        """Encode a pyarrow table whose rows stand in the lines `numbers` of the file."""
+        X = np.empty((batch.num_rows, len(self.features)))
+        position = 0
+        for column in self.inputs:
+            values = batch.column(column)
+            known = self.categories.get(column)
+            if known is None:
+                X[:, position] = self._numbers(values, column)
+                position += 1
+            else:
+                X[:, position : position + len(known)] = self._one_hot(
+                    values, column, known, numbers
+                )
+                position += len(known)
+        infinite = np.argwhere(np.isinf(X))
+        if infinite.size:
+            row, feature = infinite[0]
+            raise DataError(
+                f"the column {self.features[feature]!r} has an infinite value",
+                path=self.name,
+                line=numbers[int(row)],
+            )
+        Y = np.empty((batch.num_rows, len(self.labels)), dtype=np.bool_)
+        for index, column in enumerate(self.labels):
+            Y[:, index] = self._bits(batch.column(column), column, numbers)
+        return Block(X, compact_indicator(Y))
+
+    def _numbers(self, values: Any, column: str) -> NDArray[np.float64]:
+        pa = need("pyarrow", "reading tables")
+        kind = values.type
+        plain = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind)
+        if not plain and not pa.types.is_boolean(kind) and not pa.types.is_decimal(kind):
+            raise DataError(
+                f"the column {column!r} is of type {kind}; pass categories={{{column!r}: [...]}} "
+                f"with its values, or drop=[{column!r}]",
+                path=self.name,
+            )
+        return values.cast(pa.float64()).to_numpy()  # type: ignore[no-any-return]
+
+    def _one_hot(
+        self, values: Any, column: str, known: list[str], numbers: Sequence[int]
+    ) -> NDArray[np.float64]:
+        place = {value: column for column, value in enumerate(known)}
+        codes, found = _encode(values)
+        columns = np.array([place.get(str(value), -1) for value in found], dtype=np.int64)
+        for code in np.flatnonzero(columns < 0):
+            if (codes == code).any():  # a dictionary may list values that no row has
+                raise DataError(
+                    f"the column {column!r} has {str(found[code])!r}, which is not among its "
+                    "categories",
+                    path=self.name,
+                    line=numbers[int(np.argmax(codes == code))],
+                )
+        encoded = np.zeros((len(codes), len(known)))
+        present = np.flatnonzero(codes >= 0)
+        encoded[present, columns[codes[present]]] = 1.0
+        encoded[codes < 0] = np.nan
+        return encoded
+
+    def _bits(self, values: Any, column: str, numbers: Sequence[int]) -> NDArray[np.bool_]:
+        codes, found = _encode(values)
+        bits = [LABEL_TEXT.get(str(value).strip().lower()) for value in found]
+        for code in [code for code, bit in enumerate(bits) if bit is None] + [-1]:
+            if (codes == code).any():
+                given = "a missing value" if code < 0 else repr(found[code])
+                raise DataError(
+                    f"the label {column!r} has {given}; a label is 0 or 1",
+                    path=self.name,
+                    line=numbers[int(np.argmax(codes == code))],
+                )
+        return np.array(bits, dtype=np.bool_)[codes]
+
+
+def _encode(values: Any) -> tuple[NDArray[np.int64], list[Any]]:
+    """Codes (-1: missing) and the values they stand for."""
+    column = values.combine_chunks().dictionary_encode()
+    codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return codes, column.dictionary.to_pylist()
+
+
+def _label_columns(labels: Any, name: str) -> list[str]:
+    if labels is None:
+        raise DataError("does not say which columns are labels: pass labels=[...]", path=name)
+    if isinstance(labels, (int, str, bytes)) or not isinstance(labels, Sequence):
+        raise TypeError(f"labels is {labels!r}, but a table needs a list of column names")
+    wanted = [str(label) for label in labels]
+    twice = next((c for i, c in enumerate(wanted) if c in wanted[:i]), None)
+    if twice is not None:
+        raise ValueError(f"labels names {twice!r} twice")
+    if not wanted and labels != ():  # an empty tuple: rows that are to be ranked
+        raise ValueError("labels is empty, but at least one label is needed")
+    return wanted
