@@ -7,7 +7,6 @@ argument, what came and what would do.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
@@ -15,13 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline.contract.sparse import is_sparse, read_csr
+from boostline.contract.sparse import CSR, is_sparse, read_csr
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 
 # Rows as the core takes them: a C-contiguous float64 matrix, or (indptr, indices, values) of a CSR matrix.
 NativeRows = FloatArray | tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]
+
+#: The largest magnitude of a feature. Learners sum squares over all rows: these sums stay finite for any number of
+#: rows, and so no stream can lead to a state that no file may hold (kLargest in src/core/archive.hpp).
+LARGEST_VALUE = 1e100
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Rows:
 
 
 def rows(x: Any, n_features: int | None, name: str = "x") -> Rows:
-    """Check features: shape, type, and that no value is infinite (NaN means missing)."""
+    """Check features: shape, type, and that no value is infinite or beyond `LARGEST_VALUE` (NaN means missing)."""
     checked = _sparse_rows(x, name) if is_sparse(x) else _dense_rows(x, name)
     if n_features is not None and checked.n_features != n_features:
         raise ValueError(
@@ -71,7 +74,7 @@ def _dense_rows(x: Any, name: str) -> Rows:
             f"{name} has {array.ndim} dimensions, but one example (d,) or a block (n, d) is needed"
         )
     matrix = np.ascontiguousarray(np.atleast_2d(array), dtype=np.float64)
-    _refuse_infinite(matrix, name)
+    _refuse_too_large(matrix, name)
     return Rows(matrix, matrix.shape[0], matrix.shape[1], array.ndim == 1)
 
 
@@ -83,18 +86,29 @@ def _sparse_rows(x: Any, name: str) -> Rows:
     if csr.values.dtype.kind not in "fiub":
         raise TypeError(f"{name} has dtype {csr.values.dtype}, but numbers are needed")
     values = np.ascontiguousarray(csr.values, dtype=np.float64)
-    _refuse_infinite(values, name)
+    _refuse_too_large(values, name, csr)
     return Rows((csr.start, csr.column, values), x.shape[0], x.shape[1], is_single)
 
 
-def _refuse_infinite(values: FloatArray, name: str) -> None:
-    # The sum of finite values is finite unless it overflows, so the common case costs one pass.
-    with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = not math.isfinite(float(values.sum())) if values.size else False
-    if suspicious and np.isinf(values).any():
-        where = ", ".join(str(int(i)) for i in np.argwhere(np.isinf(values))[0])
+def too_large(values: FloatArray) -> NDArray[np.bool_]:
+    """Which values no learner can take: the infinite ones, and those beyond `LARGEST_VALUE`."""
+    return np.abs(values) > LARGEST_VALUE  # False for NaN
+
+
+def _refuse_too_large(values: FloatArray, name: str, csr: CSR | None = None) -> None:
+    # No copy in the common case; with NaN neither holds, and the values are looked at one by one.
+    if not values.size or (values.max() <= LARGEST_VALUE and values.min() >= -LARGEST_VALUE):
+        return
+    if (bad := too_large(values)).any():
+        place, value = np.argwhere(bad)[0], values[bad][0]
+        if csr is not None:
+            row = np.searchsorted(csr.start, place[0], side="right") - 1
+            place = [row, csr.column[place[0]]]
+        where = ", ".join(str(int(i)) for i in place)
+        what = "an infinite value" if np.isinf(value) else f"the value {value:g}"
         raise ValueError(
-            f"{name} has an infinite value at [{where}]; finite numbers are needed, NaN for a missing one"
+            f"{name} has {what} at [{where}]; numbers from -{LARGEST_VALUE:g} to {LARGEST_VALUE:g} are needed, "
+            "NaN for a missing one"
         )
 
 

@@ -49,6 +49,13 @@ BAD_LEARN = [
     (np.array(["a"] * D), {0}, {}, "x has dtype"),
     (np.array([0, np.inf, 0, 0, 0, 0]), {0}, {}, "x has an infinite value at [0, 1]"),
     (sparse.csr_array(np.array([[0, 0, -np.inf, 0, 0, 0]])), [{0}], {}, "x has an infinite value"),
+    (np.array([0, 0, -1e155, 0, 0, np.nan]), {0}, {}, "x has the value -1e+155 at [0, 2]; numbers"),
+    (
+        sparse.csr_array(np.array([[0, 0, 0, 2e100, 0, 0]])),
+        [{0}],
+        {},
+        "x has the value 2e+100 at [0, 3]",
+    ),
     (np.zeros(D, dtype=complex), {0}, {}, "x has dtype complex"),
     (x, {17}, {}, "relevant has label 17, but n_labels is 5"),
     (x, {-1}, {}, "relevant has label -1"),

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline._inputs import LARGEST_VALUE, too_large
+
 FloatArray = NDArray[np.float64]
 
 #: Places kept for names to come, so that the model grows seldom: one for each 8 that are known, at least 8.
@@ -89,7 +91,7 @@ class FeaturePlaces:
         # Names that were ranked before they were ever learned have no place yet.
         known = names == self._last_names and self._last_has_place.all()
         if not known and (new := [name for name in names if name not in self._place]):
-            _refuse_infinities(x)
+            _refuse_too_large(x)
             self._admit(new, grow)
         return self.row(x)
 
@@ -147,12 +149,13 @@ def _numbers(x: Mapping[Any, Any]) -> FloatArray:
     return numbers.astype(np.float64)
 
 
-def _refuse_infinities(x: Mapping[Any, Any]) -> None:
-    infinite = np.isinf(_numbers(x))
-    if infinite.any():
-        name = list(x)[int(infinite.argmax())]
+def _refuse_too_large(x: Mapping[Any, Any]) -> None:
+    bad = too_large(_numbers(x))
+    if bad.any():
+        name = list(x)[int(bad.argmax())]
         raise ValueError(
-            f"feature {name!r} is {x[name]!r}, but finite numbers are needed, NaN or None for a missing one"
+            f"feature {name!r} is {x[name]!r}, but numbers from -{LARGEST_VALUE:g} to {LARGEST_VALUE:g} are needed, "
+            "NaN or None for a missing one"
         )
 
 
