@@ -83,7 +83,7 @@ def fetch(
 def load_data(
     source: str,
     labels: list[str] | None = None,
-    format: o.Format | None = None,
+    format: str | None = None,
     drop: list[str] | None = None,
     categories: list[str] | None = None,
     delimiter: str | None = None,

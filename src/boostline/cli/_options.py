@@ -42,14 +42,11 @@ class Drift(StrEnum):
     none = "none"
 
 
-class Format(StrEnum):
-    """Formats of data files."""
+def format_names() -> list[str]:
+    """Formats of data files, for the shell's completion."""
+    from boostline.data.formats import FORMATS
 
-    csv = "csv"
-    parquet = "parquet"
-    arff = "arff"
-    svmlight = "svmlight"
-    jsonl = "jsonl"
+    return list(FORMATS)
 
 
 LabelsOption = Annotated[
@@ -63,7 +60,13 @@ LabelsOption = Annotated[
     ),
 ]
 FormatOption = Annotated[
-    Format | None, typer.Option("--format", help="Format, where the file's ending does not say it.")
+    str | None,
+    typer.Option(
+        "--format",
+        help="Format, where the file's ending does not say it: csv, arff, svmlight ...",
+        autocompletion=format_names,
+        show_default=False,
+    ),
 ]
 DropOption = Annotated[
     list[str] | None,

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from boostline.cli._options import Format, split_commas
+from boostline.cli._options import split_commas
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Input:
 
     source: str
     labels: list[str] | None = None
-    format: Format | None = None
+    format: str | None = None
     drop: list[str] | None = None
     categories: list[str] | None = None
     delimiter: str | None = None
@@ -40,7 +40,7 @@ class Input:
 
         if self.source == "-" and self.format is None:
             return "csv"
-        return format_of(self.source, None if self.format is None else self.format.value)
+        return format_of(self.source, self.format)
 
     def parsed_categories(self) -> dict[str, list[str]] | None:
         if not self.categories:
