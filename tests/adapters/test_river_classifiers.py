@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -197,7 +198,8 @@ def test_new_labels_while_running():
         if t >= 200:
             y["third"] = a == 2
         model.learn_one({"a": a}, y)
-    assert model.label_names == ["first", "second", "third"] == model.booster.labels
+    booster: Any = model.booster
+    assert model.label_names == ["first", "second", "third"] == booster.labels
     for a, label in enumerate(model.label_names):
         assert [n for n, on in model.predict_one({"a": float(a)}).items() if on] == [label]
     assert list(pickle.loads(pickle.dumps(model)).score_one({"a": 2.0})) == model.label_names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,7 +80,7 @@ def test_sparse_is_dense(make, data):
 
 def test_many_sparse_labels_are_never_dense_all_at_once(monkeypatch):
     rng = np.random.default_rng(0)
-    Y = sparse.random(3000, 200, density=0.01, random_state=0, data_rvs=np.ones, format="csr")
+    Y: Any = sparse.random(3000, 200, density=0.01, random_state=0, data_rvs=np.ones, format="csr")
     largest = []
     toarray = sparse.csr_matrix.toarray
 
@@ -316,7 +317,7 @@ def test_the_booster_can_be_saved_on_its_own(data, tmp_path):
 def test_how_votes_are_combined_is_passed_on(given, combine, expert, drift, data):
     X, Y = data
     model = AdaOLMRClassifier(random_state=0, **given).fit(X, Y)
-    booster = model.booster_
+    booster: Any = model.booster_
     assert (booster.combine, booster.expert, booster.drift) == (combine, expert, drift)
     core = bl.AdaOLMR(
         5,
@@ -334,4 +335,5 @@ def test_how_votes_are_combined_is_passed_on(given, combine, expert, drift, data
 def test_an_edge_that_follows_the_learners(data):
     X, Y = data
     model = OnlineBMRClassifier(edge="auto", random_state=0).fit(X, Y)
-    assert model.booster_.chooses_edge and model.booster_.edge > 0.01
+    booster: Any = model.booster_
+    assert booster.chooses_edge and booster.edge > 0.01

@@ -30,7 +30,7 @@ HEADER = """% a comment
 
 
 def read(text: str, labels: list[str], **options: object) -> data.Dataset:
-    return data.load(io.BytesIO(text.encode()), format="arff", labels=labels, **options)  # type: ignore[arg-type]
+    return data.load(io.BytesIO(text.encode()), format="arff", labels=labels, **options)
 
 
 def test_quotes_case_comments_nominals_and_missing_values() -> None:
@@ -198,7 +198,7 @@ PLAIN = "@relation r\n@attribute a real\n@attribute b {0,1}\n@attribute y {0,1}\
 )
 def test_damage_is_named_with_file_and_line(text: str, message: str) -> None:
     file = io.BytesIO(text.encode())
-    file.name = "bad.arff"  # type: ignore[attr-defined]
+    file.name = "bad.arff"
     with pytest.raises(DataError, match=r"^bad\.arff.*" + message) as caught:
         data.load(file, labels=["y"])
     assert caught.value.path == "bad.arff"
@@ -400,6 +400,6 @@ BOMB = """<?xml version="1.0"?>
 )
 def test_bad_xml_is_refused(text: str, message: str) -> None:
     file = io.BytesIO(text.encode())
-    file.name = "bad.xml"  # type: ignore[attr-defined]
+    file.name = "bad.xml"
     with pytest.raises(DataError, match=r"^bad\.xml.*" + message):
         read_label_names(file)

@@ -117,7 +117,7 @@ def test_repr_copy_and_pickle() -> None:
 )
 def test_bad_arguments_are_named(arguments: tuple[object, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Dataset(*arguments)  # type: ignore[arg-type]
+        Dataset(*arguments)
 
 
 def run(script: str) -> str:

@@ -82,6 +82,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def goes_away(self, start: int) -> None:
         """Send some, then stop listening for good."""
+        assert isinstance(self.server, ThreadingHTTPServer)
         self.server.socket.close()
         self.rest(start, 100_000)
 
@@ -267,7 +268,7 @@ def test_a_trickle_is_given_up(
     server: ThreadingHTTPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ticks = iter(range(0, 10**9, 100))  # every look at the clock is 100 seconds later
-    monkeypatch.setattr(download.time, "monotonic", lambda: float(next(ticks)))
+    monkeypatch.setattr("boostline.data.download.time.monotonic", lambda: float(next(ticks)))
     monkeypatch.setattr(download, "LOWEST_RATE", 1e6)
     with pytest.raises(DownloadError, match="sends less than 1000000 bytes/s"):
         fetch(remote(server, "good"), tmp_path / "cache" / "a")

@@ -19,7 +19,7 @@ from boostline.data import DataError
 
 def named(text: str, name: str) -> io.BytesIO:
     file = io.BytesIO(text.encode())
-    file.name = name  # type: ignore[attr-defined]
+    file.name = name
     return file
 
 

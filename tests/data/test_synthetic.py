@@ -156,7 +156,7 @@ def test_sorted_order_has_the_rows_of_noisy() -> None:
 
 def test_the_truth_stays_with_its_rows() -> None:
     data = synthetic.noisy(50, 3, 4, n_train=30).shuffled(1)
-    assert isinstance(data.test, Synthetic)
+    assert isinstance(data, Synthetic) and isinstance(data.test, Synthetic)
     W = np.linalg.lstsq(data.X, data.scores, rcond=None)[0]
     np.testing.assert_allclose(data.test.X @ W, data.test.scores, atol=1e-12)
     assert data.test.probabilities.shape == (20, 4)
@@ -176,7 +176,7 @@ def test_the_truth_stays_with_its_rows() -> None:
 )
 def test_bad_arguments_are_named(arguments: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        synthetic.gradual_drift(**arguments)  # type: ignore[arg-type]
+        synthetic.gradual_drift(**arguments)
 
 
 def test_bad_streams_are_named() -> None:

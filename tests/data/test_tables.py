@@ -24,9 +24,9 @@ TEXT = "id,width,colour,warm,cold\n7,0.5,red,1,0\n8,?,blue,true,FALSE\n9,-2,,0,1
 def read(text: str | bytes, **options: object) -> data.Dataset:
     content = text.encode() if isinstance(text, str) else text
     file = io.BytesIO(content)
-    file.name = "t.csv"  # type: ignore[attr-defined]
+    file.name = "t.csv"
     options = {"labels": ["cold", "warm"]} | options
-    return data.load(file, **options)  # type: ignore[arg-type]
+    return data.load(file, **options)
 
 
 def test_columns_become_features_categories_and_labels() -> None:

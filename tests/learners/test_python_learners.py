@@ -1,5 +1,7 @@
 """Learners of every format, written in Python, beside compiled trees in one booster."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -205,6 +207,8 @@ def test_a_failure_in_reset_is_told_and_does_no_harm(monkeypatch):
 class Meddler(Perceptron):
     """A learner that calls the model which is teaching it."""
 
+    model: Any
+
     def learn(self, x, relevant, costs, weight):
         self.model.score(x)
 
@@ -222,7 +226,7 @@ def test_a_learner_that_calls_its_own_model_gets_an_error_instead_of_a_deadlock(
 def test_learners_see_sparse_rows_as_sparse():
     from scipy import sparse
 
-    seen = []
+    seen: list[Any] = []
 
     class Curious(Perceptron):
         def predict(self, x):
@@ -235,7 +239,9 @@ def test_learners_see_sparse_rows_as_sparse():
 
     model = bl.AdaOLMR(K, learners=[Curious(softmax)])
     model.learn(sparse.csr_array(np.eye(6)[:1] * 3), [{1}])
-    assert sparse.issparse(seen[0]) and seen[0].shape == (1, 6) and seen[0][0, 0] == 3
+    (row, *_) = seen
+    assert isinstance(row, sparse.csr_array)
+    assert row.shape == (1, 6) and row.toarray()[0, 0] == 3
 
 
 @pytest.mark.parametrize(

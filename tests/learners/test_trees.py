@@ -1,5 +1,7 @@
 """The Hoeffding tree beyond what the oracle compares: memory, cap, missing values, depth."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,7 @@ def tree_state(model, i=0):
 
 def test_paper_trees_draw_the_papers_parameters():
     rng = np.random.default_rng(0)
-    trees = bl.learners.paper_trees(400).resolve(103, rng)
+    trees: list[Any] = bl.learners.paper_trees(400).resolve(103, rng)
     assert len(trees) == 400
     for name, low, high in (
         ("grace_period", 5, 20),
@@ -33,7 +35,8 @@ def test_paper_trees_draw_the_papers_parameters():
     confidence = np.array([t.split_confidence for t in trees])
     assert abs((confidence < np.sqrt(0.01 * 0.9)).mean() - 0.5) < 0.08
     assert all(len(set(t.features)) == 20 and max(t.features) < 103 for t in trees)
-    assert len(bl.learners.paper_trees(1).resolve(7, rng)[0].features) == 7
+    narrow: Any = bl.learners.paper_trees(1).resolve(7, rng)[0]
+    assert len(narrow.features) == 7
 
 
 def test_cap_is_kept_and_the_tree_goes_on_learning():

@@ -1,6 +1,7 @@
 """Forged states of the learners that score labels: refused, or harmless. The checksum is right in all of them."""
 
 import signal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -111,7 +112,7 @@ def test_numbers_that_are_not_finite_are_refused(case, tmp_path):
                 refuse(tmp_path / "m.blm", forged(metadata, attack))
 
 
-ATTACKS = {
+ATTACKS: dict[str, list[Any]] = {
     "landmarks.index": [-1, D, 2**31 - 1],
     "landmarks.offset": [-1, 2**62],
     "landmarks.is_dense": [2, 255],

@@ -1,5 +1,7 @@
 """Load and go on = never stopped, bit for bit; the same model is always the same bytes."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -66,7 +68,7 @@ SCORERS = {
     "committee-stack": L.Committee(parts=("ridge", "stack")),
     "committee-few-features": L.Committee(few_features=3, n_landmarks=64),
 }
-CASES = {
+CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     **{
         f"{name}-{how}": (bl.AdaOLMR, dict(learners=[one], combine=how))
         for name, one in SCORERS.items()

@@ -4,23 +4,28 @@
 targets 1 (relevant), 0 (irrelevant) and -1 (unknown).
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[Any]
 
 
-def is_power_of_two(n):
+def is_power_of_two(n: int) -> bool:
     return n & (n - 1) == 0
 
 
 class ScaleTwin:
     """Running scale of features and the scaled view of a row (``feature_scale.hpp``, ``row_scale.hpp``)."""
 
-    def __init__(self, n_features):
+    def __init__(self, n_features: int) -> None:
         self.n = 0
         self.known, self.nonzero, self.sum, self.squares = np.zeros((4, n_features))
         self.mean, self.m2 = np.zeros((2, n_features))  # Welford, zeros included
         self.is_dense = np.zeros(n_features, bool)
 
-    def learn(self, x):
+    def learn(self, x: Array) -> None:
         self.n += 1
         seen = ~np.isnan(x)
         value = np.where(seen, x, 0.0)
@@ -33,7 +38,7 @@ class ScaleTwin:
         if self.n % 256 == 0 or is_power_of_two(self.n):
             self.is_dense = 2 * self.nonzero > self.known
 
-    def apply(self, x):
+    def apply(self, x: Array) -> tuple[Array, Array]:
         """The scaled row, and which features take part in it."""
         seen = ~np.isnan(x)
         value = np.where(seen, x, 0.0)
@@ -51,7 +56,7 @@ class ScaleTwin:
         return out, sparse | dense
 
 
-def hash_buckets(n_features, n_hashed):
+def hash_buckets(n_features: int, n_hashed: int) -> Array:
     """The bucket of each feature: the finaliser of splitmix64, modulo the number of buckets."""
     z = np.arange(n_features, dtype=np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -63,8 +68,15 @@ class LinearTwin:
     """Logistic regression for each label by AdaGrad with replay (``linear_scorer.hpp``)."""
 
     def __init__(
-        self, n_labels, n_features, seed=0, n_replays=16, memory=4000, learning_rate=0.3, n_hashed=0
-    ):
+        self,
+        n_labels: int,
+        n_features: int,
+        seed: int = 0,
+        n_replays: int = 16,
+        memory: int = 4000,
+        learning_rate: float = 0.3,
+        n_hashed: int = 0,
+    ) -> None:
         self.buckets = hash_buckets(n_features, n_hashed) if n_hashed else None
         n_inputs = n_hashed or n_features
         self.scale = ScaleTwin(n_inputs)
@@ -74,9 +86,9 @@ class LinearTwin:
             np.full((n_inputs, n_labels), 1e-8),
         )
         self.bias, self.bias_squares = np.full(n_labels, -3.0), np.full(n_labels, 1e-8)
-        self.rows = []  # (x, y, importance), oldest first
+        self.rows: list[tuple[Array, Array, float]] = []  # (x, y, importance), oldest first
 
-    def read(self, x):
+    def read(self, x: Array) -> Array:
         if self.buckets is None:
             return x
         n = len(self.weights)
@@ -87,13 +99,13 @@ class LinearTwin:
         )
         return np.where(only_missing, np.nan, sums)
 
-    def probabilities(self, u):
+    def probabilities(self, u: Array) -> Array:
         return 1 / (1 + np.exp(-np.clip(self.bias + u @ self.weights, -30, 30)))
 
-    def score(self, x):
+    def score(self, x: Array) -> Array:
         return self.probabilities(self.scale.apply(self.read(x))[0])
 
-    def step(self, x, y, importance):
+    def step(self, x: Array, y: Array, importance: float) -> None:
         u, active = self.scale.apply(x)
         weight = np.where(y < 0, 0.0, importance)
         gradient = weight * (self.probabilities(u) - y)
@@ -105,7 +117,7 @@ class LinearTwin:
         self.squares[active] += e**2
         self.weights[active] -= self.rate * e / np.sqrt(self.squares[active])
 
-    def learn(self, x, y, importance=1.0):
+    def learn(self, x: Array, y: Array, importance: float = 1.0) -> None:
         x = self.read(x)
         t = self.scale.n
         self.scale.learn(x)
@@ -121,12 +133,14 @@ class LinearTwin:
 class NearestTwin:
     """Labels of the nearest of the last points (``nearest_memory.hpp``); points are kept in single precision."""
 
-    def __init__(self, n_labels, n_neighbours=40, memory=4000):
+    def __init__(self, n_labels: int, n_neighbours: int = 40, memory: int = 4000) -> None:
         self.n_neighbours, self.memory = n_neighbours, memory
-        self.points, self.targets, self.importance = [], [], []  # oldest first
+        self.points: list[Array] = []  # oldest first, as the next two
+        self.targets: list[Array] = []
+        self.importance: list[float] = []
         self.relevant, self.known = np.zeros((2, n_labels))
 
-    def score(self, point):
+    def score(self, point: ArrayLike) -> Array:
         frequency = np.where(
             self.known > 0, self.relevant / np.where(self.known > 0, self.known, 1), 0.0
         )
@@ -139,9 +153,10 @@ class NearestTwin:
         weight = (1 - distance[nearest] / (distance[nearest].max() + 1e-12)) * self.n_neighbours
         weight = np.maximum(weight, 0) * np.array(self.importance)[nearest]
         y = np.array(self.targets)[nearest]
-        return (frequency + weight @ np.where(y < 0, frequency, y)) / (1 + weight.sum())
+        votes: Array = frequency + weight @ np.where(y < 0, frequency, y)
+        return np.asarray(votes / (1 + weight.sum()))
 
-    def add(self, point, y, importance=1.0):
+    def add(self, point: ArrayLike, y: Array, importance: float = 1.0) -> None:
         self.known += importance * (y >= 0)
         self.relevant += importance * (y > 0)
         self.points = [*self.points, np.asarray(point, np.float32)][-self.memory :]
@@ -152,15 +167,17 @@ class NearestTwin:
 class NeighboursTwin:
     """The nearest of the last rows on a common scale (``neighbours_scorer.hpp``)."""
 
-    def __init__(self, n_labels, n_features, n_neighbours=40, memory=4000):
+    def __init__(
+        self, n_labels: int, n_features: int, n_neighbours: int = 40, memory: int = 4000
+    ) -> None:
         self.scale = ScaleTwin(n_features)
         self.nearest = NearestTwin(n_labels, n_neighbours, memory)
-        self.rows = []
+        self.rows: list[Array] = []
 
-    def score(self, x):
+    def score(self, x: Array) -> Array:
         return self.nearest.score(self.scale.apply(x)[0])
 
-    def learn(self, x, y, importance=1.0):
+    def learn(self, x: Array, y: Array, importance: float = 1.0) -> None:
         self.nearest.add(self.scale.apply(x)[0], y, importance)
         self.rows = [*self.rows, x][-self.nearest.memory :]
         self.scale.learn(x)
@@ -171,13 +188,13 @@ class NeighboursTwin:
 class RecencyTwin:
     """Fading counts of the labels (``recency_scorer.hpp``)."""
 
-    def __init__(self, n_labels, decay):
+    def __init__(self, n_labels: int, decay: float) -> None:
         self.decay, self.counts, self.total = decay, np.zeros(n_labels), 0.0
 
-    def score(self, x=None):
+    def score(self, x: Array | None = None) -> Array:
         return self.counts.copy()
 
-    def learn(self, x, y, importance=1.0):
+    def learn(self, x: Array, y: Array, importance: float = 1.0) -> None:
         share = self.counts / self.total if self.total > 0 else self.counts
         self.counts = self.decay * self.counts + importance * np.where(y < 0, share, y)
         self.total = self.decay * self.total + importance

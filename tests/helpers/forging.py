@@ -2,21 +2,27 @@
 
 import hashlib
 import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import boostline as bl
 from boostline._safetensors import DTYPES, canonical_json
 from boostline.saving import LoadError
 
+Arrays = Mapping[str, NDArray[Any]]
+
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
-def header_length(content):
+def header_length(content: bytes) -> int:
     return int.from_bytes(content[:8], "little")
 
 
-def parts(content):
+def parts(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The description and the arrays of a file."""
     length = header_length(content)
     header = json.loads(content[8 : 8 + length])
@@ -33,7 +39,9 @@ def parts(content):
 ODD = [0, 1, -1, 2, 255, 2**31 - 1, -(2**31), 2**63 - 1, 1e308, -1e308, 1e-320, 1e17, 0.5]
 
 
-def with_odd_numbers(arrays, names, rng):
+def with_odd_numbers(
+    arrays: Arrays, names: Sequence[str], rng: np.random.Generator
+) -> dict[str, NDArray[Any]]:
     """The arrays with an odd number somewhere in one to three of those named."""
     odd = dict(arrays)
     for name in rng.choice(names, size=int(rng.integers(1, 4)), replace=False):
@@ -48,7 +56,7 @@ def with_odd_numbers(arrays, names, rng):
     return odd
 
 
-def is_harmless(path, X, Y):
+def is_harmless(path: str | os.PathLike[str], X: Any, Y: Any) -> bool:
     """Whether the file loads; a model that does must stand use."""
     try:
         model = bl.load(path)
@@ -61,7 +69,7 @@ def is_harmless(path, X, Y):
     return True
 
 
-def forged(metadata, arrays):
+def forged(metadata: Mapping[str, Any], arrays: Arrays) -> bytes:
     """A file of them, with a correct checksum."""
     metadata = {key: value for key, value in metadata.items() if key != "sha256"}
     text = canonical_json(metadata)
@@ -81,7 +89,7 @@ def forged(metadata, arrays):
     return len(encoded).to_bytes(8, "little") + encoded + b"".join(body)
 
 
-def changed(array, place, value):
+def changed(array: NDArray[Any], place: int, value: Any) -> NDArray[Any]:
     """A copy with one number changed."""
     array = array.copy()
     array.reshape(-1)[place] = value

@@ -1,11 +1,14 @@
 """Helpers of the tests of `boostline reproduce`."""
 
+from typing import Any
+
 import numpy as np
 
 from boostline.data import Dataset
+from boostline.reproduce.summary import Summary
 
 
-def make_data(n=150, n_train=90, seed=0, name="toy"):
+def make_data(n: int = 150, n_train: int = 90, seed: int = 0, name: str = "toy") -> Dataset:
     """A small problem that features decide; row 3 has no label and row 100 has all."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 6))
@@ -14,7 +17,7 @@ def make_data(n=150, n_train=90, seed=0, name="toy"):
     return Dataset(X, Y, n_train=n_train, name=name)
 
 
-def essence(summary):
+def essence(summary: Summary) -> dict[tuple[Any, ...], dict[str, Any]]:
     """All that must not depend on how, where or in how many calls the runs were done."""
     kept = {}
     for key, cell in summary.cells.items():
