@@ -144,11 +144,10 @@ class Model {
     }
 
   private:
-    // Rows were checked before; but in another thread the model may have grown since.
     void check_width(std::int64_t n_features) const {
         if (n_features != booster_->n_features())
-            throw std::invalid_argument("x has " + std::to_string(n_features) + " features, but the model has " +
-                                        std::to_string(booster_->n_features()));
+            throw std::invalid_argument("x has " + std::to_string(n_features) + " features, but must have " +
+                                        std::to_string(booster_->n_features()) + ", as in the rows learned before");
     }
 
     struct Writing {

@@ -1,5 +1,5 @@
 // The compiled core as seen from Python: arrays in, arrays out. Checks of what users pass are made in Python
-// (boostline/_inputs.py); what arrives here has the right types and shapes.
+// (boostline/contract); what arrives here has the right types and shapes.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>

@@ -43,7 +43,7 @@ def assert_unchanged(model, before):
 x = np.zeros(D)
 X = np.zeros((3, D))
 BAD_LEARN = [
-    (np.zeros(D + 1), {0}, {}, "x has 7 features, but the model has learned with 6"),
+    (np.zeros(D + 1), {0}, {}, "x has 7 features, but must have 6"),
     (np.zeros((2, 2, 2)), {0}, {}, "x has 3 dimensions"),
     (np.zeros(0), {0}, {}, "features"),
     (np.array(["a"] * D), {0}, {}, "x has dtype"),
@@ -60,13 +60,18 @@ BAD_LEARN = [
     (x, {17}, {}, "relevant has label 17, but n_labels is 5"),
     (x, {-1}, {}, "relevant has label -1"),
     (x, [1, 1], {}, "relevant has label 1 twice"),
-    (x, [0, 1, 1, 0, 0], {}, "twice (an indicator must be an array"),
+    (x, [0, 1, 1, 0, 0], {}, "twice, but must have each once (an indicator must be an array"),
     (x, {"sun"}, {}, "relevant has label 'sun'"),
     (x, {1.5}, {}, "relevant has label 1.5"),
     (x, 3, {}, "relevant is a int"),
     (x, "ab", {}, "relevant is a str"),
     (x, None, {}, "relevant is a NoneType"),
-    (x, np.array([1, 0]), {}, "relevant is an array of shape (2,), but an indicator of shape (5,)"),
+    (
+        x,
+        np.array([1, 0]),
+        {},
+        "relevant is an array of shape (2,), but an indicator must have the shape (5,)",
+    ),
     (x, np.array([2, 0, 0, 0, 0]), {}, "relevant has the value 2"),
     (x, np.array([0.5, 0, 0, 0, 0]), {}, "relevant has the value 0.5"),
     (x, np.array(["a"] * K), {}, "relevant has dtype"),
@@ -74,9 +79,9 @@ BAD_LEARN = [
         X,
         np.zeros((2, K)),
         {},
-        "relevant is an array of shape (2, 5), but an indicator of shape (3, 5)",
+        "relevant is an array of shape (2, 5), but an indicator must have the shape (3, 5)",
     ),
-    (X, [{0}, {1}], {}, "relevant has 2 label sets, but x has 3 rows"),
+    (X, [{0}, {1}], {}, "relevant has 2 label sets, but must have one for each of the 3 rows"),
     (X, [{0}, {1}, {9}], {}, "relevant[2] has label 9"),
     (X, {0, 1, 2}, {}, "relevant is a set"),
     (x, {0}, {"weight": -0.1}, "weight has the value -0.1"),
@@ -84,7 +89,12 @@ BAD_LEARN = [
     (x, {0}, {"weight": np.nan}, "weight has the value nan"),
     (x, {0}, {"weight": "much"}, "weight is 'much'"),
     (X, np.zeros((3, K)), {"weight": [1.0, 1.0]}, "weight has shape (2,)"),
-    (x, {0}, {"unknown": {0}}, "label 0 is both in relevant and in unknown"),
+    (
+        x,
+        {0},
+        {"unknown": {0}},
+        "unknown has label 0 of row 0, but must not have labels that are in relevant too",
+    ),
     (x, {0}, {"unknown": {9}}, "unknown has label 9"),
 ]
 
@@ -111,7 +121,9 @@ def test_bad_top(model, top):
 
 
 def test_unknown_names_are_refused_with_the_known_ones(named):
-    with pytest.raises(ValueError, match=r"label 'z', which is not one of .* 'a', 'b', 'c'"):
+    with pytest.raises(
+        ValueError, match=r"label 'z', but must have labels of the model: 'a', 'b', 'c'"
+    ):
         named.learn([0.0, 0.0], {"z"})
 
 
@@ -128,7 +140,7 @@ def test_names_and_indices_mean_the_same(named):
         ({"n_labels": 1}, "n_labels is 1"),
         ({"n_labels": 2.5}, "n_labels is 2.5"),
         ({"n_labels": 3, "labels": ["a", "b"]}, "labels has 2 names"),
-        ({"labels": ["a", "a"]}, "labels has 'a' twice"),
+        ({"labels": ["a", "a"]}, "labels has the name 'a' twice"),
         ({"labels": "ab"}, "labels is the string"),
         ({"n_labels": 3, "seed": -1}, "seed is -1"),
         ({"n_labels": 3, "n_threads": 0}, "n_threads is 0"),

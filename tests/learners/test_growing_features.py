@@ -171,7 +171,11 @@ def test_python_learners_are_told_or_refuse():
 
 @pytest.mark.parametrize(
     ("n", "error", "message"),
-    [(0, ValueError, "n is 0"), (-1, ValueError, "n is -1"), (1.5, TypeError, "n is 1.5")],
+    [
+        (0, ValueError, "features is 0"),
+        (-1, ValueError, "features is -1"),
+        (1.5, TypeError, "features is 1.5"),
+    ],
 )
 def test_bad_numbers_of_features(n, error, message):
     X, Y = stream(10)

@@ -11,9 +11,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline import _core, _inputs
-from boostline.boosters._growth import Growth, checked_names
+from boostline import _core
+from boostline.boosters._growth import Growth
 from boostline.boosters._undo import Undo
+from boostline.contract.frames import distinct
+from boostline.contract.label_sets import LabelSets
+from boostline.contract.labels import LabelSpace
+from boostline.contract.numbers import read_weights, whole_number
+from boostline.contract.rows import Rows, read_rows
 from boostline.learners import Description, HoeffdingTree, describe, from_config
 from boostline.learners.python import FromPython
 
@@ -42,49 +47,47 @@ class Booster(Growth):
         seed: int | None = 0,
         n_threads: int = 1,
     ) -> None:
-        self._labels = None if labels is None else checked_names(labels)
+        self._labels = None if labels is None else distinct(labels, "labels")
         if n_labels is None:
             if self._labels is None:
                 raise TypeError("give n_labels or labels")
             n_labels = len(self._labels)
         elif self._labels is not None and len(self._labels) != n_labels:
             raise ValueError(f"n_labels is {n_labels}, but labels has {len(self._labels)} names")
-        self._n_labels = _inputs.whole_number(n_labels, "n_labels", 2, 2**24)
+        self._n_labels = whole_number(n_labels, "n_labels", 2, 2**24)
         self._seed = (
-            secrets.randbits(63)
-            if seed is None
-            else _inputs.whole_number(seed, "seed", 0, 2**64 - 1)
+            secrets.randbits(63) if seed is None else whole_number(seed, "seed", 0, 2**64 - 1)
         )
-        self._n_threads = _inputs.whole_number(n_threads, "n_threads", 1, 1024)
+        self._n_threads = whole_number(n_threads, "n_threads", 1, 1024)
         self._learners = describe(learners)
         self._resolved: list[Description] | None = None  # once the number of features is known
         self._n_features: int | None = None
+        self._features: list[Any] | None = None  # their names, once a frame has told them
         self._native: _core.Model | None = None
-        self._make_reader()
+        self._space = LabelSpace(self._n_labels, self._labels)
 
     # What the algorithms supply.
 
     def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
         raise NotImplementedError
 
-    def _prepare(self, native: _core.Model, relevant: _inputs.LabelLists) -> None:
+    def _prepare(self, native: _core.Model, sets: LabelSets) -> None:
         """Get ready for label sets of these sizes."""
 
     def _learn_rows(
         self,
         native: _core.Model,
-        rows: _inputs.Rows,
-        sets: _inputs.LabelLists,
-        unknown: _inputs.LabelLists,
+        rows: Rows,
+        sets: LabelSets,
         weights: FloatArray,
     ) -> FloatArray:
         return native.learn(
             rows.native,
             rows.n_features,
-            sets.start,
-            sets.values,
-            unknown.start,
-            unknown.values,
+            sets.relevant.start,
+            sets.relevant.values,
+            sets.unknown.start,
+            sets.unknown.values,
             weights,
         )
 
@@ -106,11 +109,12 @@ class Booster(Growth):
         Parameters
         ----------
         x
-            One example (d,) or a block (n, d): array, frame or scipy CSR. NaN means missing.
+            One example (d,) or a block (n, d): array, frame, row of a frame or scipy CSR. NaN means missing. The model
+            remembers the columns of the first frame (`features`) and finds them by name in every other.
         relevant
-            The relevant labels. Arrays, CSR rows and sequences of bools are indicators of length k (NaN: unknown);
-            sets, lists and tuples hold labels, by index or by name. For a block an (n, k) indicator or a list
-            with one label set per row.
+            The relevant labels. Arrays, frames, CSR rows and sequences of bools are indicators of length k (NaN:
+            unknown); sets, lists and tuples hold labels, by name or by place. For a block an (n, k) indicator or a list
+            with one label set per row. A frame's columns are matched with `labels`, or become them.
         weight
             Importance in [0, 1], one number or one per row.
         unknown
@@ -128,20 +132,15 @@ class Booster(Growth):
         >>> model.learn([0.2, 1.0], {"sun", "wind"})
         array([0., 0., 0.])
         """
-        rows = _inputs.rows(x, self._n_features)
-        sets, marked = self._reader.read(relevant, rows.n, rows.is_single)
-        if unknown is not None:
-            marked = _inputs.merged(
-                marked, self._reader.read(unknown, rows.n, rows.is_single, "unknown")[0]
-            )
-            _inputs.refuse_overlap(sets, marked)
-        weights = _inputs.weights(weight, rows.n)
+        rows = read_rows(x, self._features)
+        sets = self._space.read(relevant, rows.n, rows.is_single, unknown)
+        weights = read_weights(weight, rows.n)
         fresh = self._native is None
         native = self._native or self._built(rows.n_features)
         self._prepare(native, sets)
         undo = Undo(native, rows.n)
         try:
-            scores = self._learn_rows(native, rows, sets, marked, weights)
+            scores = self._learn_rows(native, rows, sets, weights)
         except BaseException as error:
             # Bad votes and failures of learners leave no trace; Ctrl-C keeps the rows learned so far.
             if not isinstance(error, KeyboardInterrupt):
@@ -149,9 +148,9 @@ class Booster(Growth):
                 if fresh:
                     self._resolved = None
                 raise
-            self._native, self._n_features = native, rows.n_features
+            self._keep(native, rows, sets)
             raise
-        self._native, self._n_features = native, rows.n_features
+        self._keep(native, rows, sets)
         return scores[0] if rows.is_single else scores
 
     def score(self, x: Any) -> FloatArray:
@@ -163,7 +162,7 @@ class Booster(Growth):
         >>> bl.OnlineBMR(n_labels=2, learners=bl.learners.paper_trees(4), edge=0.1).score([1.0, 2.0])
         array([2., 2.])
         """
-        rows = _inputs.rows(x, self._n_features)
+        rows = read_rows(x, self._features)
         scores = self._ready(rows.n_features).score(rows.native, rows.n_features)
         return scores[0] if rows.is_single else scores
 
@@ -176,7 +175,7 @@ class Booster(Growth):
             An array of indices, (top,) or (n, top); with named labels a list of names, or a list of lists.
         """
         if top is not None:
-            top = min(_inputs.whole_number(top, "top", 1), self._n_labels)
+            top = min(whole_number(top, "top", 1), self._n_labels)
         order = np.argsort(-self.score(x), axis=-1, kind="stable")[..., :top]
         if self._labels is None:
             return order
@@ -184,7 +183,7 @@ class Booster(Growth):
 
     def votes(self, x: Any) -> FloatArray:
         """The learners' votes h^i for one example (N, k) or a block (n, N, k)."""
-        rows = _inputs.rows(x, self._n_features)
+        rows = read_rows(x, self._features)
         native = self._ready(rows.n_features)
         votes = native.votes(rows.native, rows.n_features).reshape(rows.n, -1, self._n_labels)
         return votes[0] if rows.is_single else votes
@@ -207,13 +206,31 @@ class Booster(Growth):
         return self._n_features
 
     @property
+    def features(self) -> list[Any] | None:
+        """The features' names, in the order of the model's rows; None if there are none. The first frame tells them.
+
+        May be set, for a model that learns from arrays whose columns have names.
+        """
+        return None if self._features is None else list(self._features)
+
+    @features.setter
+    def features(self, names: Sequence[Any] | None) -> None:
+        if names is not None:
+            names = distinct(names, "features")
+            if self._n_features is not None and len(names) != self._n_features:
+                raise ValueError(
+                    f"features has {len(names)} names, but must have {self._n_features}, one per feature"
+                )
+        self._features = names
+
+    @property
     def n_threads(self) -> int:
         """Number of threads that share the learners' work; changes no result."""
         return self._n_threads
 
     @n_threads.setter
     def n_threads(self, n: int) -> None:
-        self._n_threads = _inputs.whole_number(n, "n_threads", 1, 1024)
+        self._n_threads = whole_number(n, "n_threads", 1, 1024)
         if self._native is not None:
             self._native.set_threads(self._n_threads)
 
@@ -243,6 +260,7 @@ class Booster(Growth):
             "n_labels": self._n_labels,
             "labels": self._labels,
             "n_features": self._n_features,
+            "features": self._features,
             "seed": self._seed,
             "settings": self._settings(),
             "learners": [d.config() for d in self._learners],
@@ -294,11 +312,12 @@ class Booster(Growth):
         )
         if config["resolved"] is not None:
             model._resolved = model._learners
-            n_features = _inputs.whole_number(config["n_features"], "n_features", 1, 2**31 - 1)
+            n_features = whole_number(config["n_features"], "n_features", 1, 2**31 - 1)
             built = [d.build(model._n_labels, n_features) for d in model._learners]
             model._native = model._make_native(built, n_features)
             model._n_features = n_features
             model._learners = _described(config["learners"], python_learners)
+        model.features = config.get("features")  # older files have none
         return model
 
     def __getstate__(self) -> dict[str, Any]:
@@ -339,12 +358,21 @@ class Booster(Growth):
 
     # Helpers.
 
-    def _make_reader(self) -> None:
-        names = None if self._labels is None else {name: i for i, name in enumerate(self._labels)}
-        self._reader = _inputs.LabelReader(self._n_labels, names)
+    def _keep(self, native: _core.Model, rows: Rows, sets: LabelSets) -> None:
+        """Take over what the first example tells: the number of features, and the columns of a frame."""
+        self._native, self._n_features = native, rows.n_features
+        if self._features is None and rows.names is not None:
+            self._features = list(rows.names)
+        if sets.names is not None:
+            self._labels = sets.names
+            self._space = LabelSpace(self._n_labels, self._labels)
 
     def _built(self, n_features: int) -> _core.Model:
         """Make the compiled model for so many features; the caller decides whether to keep it."""
+        if self._features is not None and len(self._features) != n_features:
+            raise ValueError(
+                f"x has {n_features} features, but must have {len(self._features)}, one for each name in features"
+            )
         key = np.array([self._seed, _SETTINGS_STREAM], dtype=np.uint64)
         rng = np.random.Generator(np.random.Philox(key=key))
         self._resolved = [d for one in self._learners for d in one.resolve(n_features, rng)]

@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from boostline import _core, _inputs
+from boostline import _core
 from boostline.boosters._record import Record
 from boostline.boosters._undo import Undo
+from boostline.contract.frames import distinct
+from boostline.contract.labels import LabelSpace
+from boostline.contract.numbers import whole_number
 from boostline.learners import Description
 from boostline.learners.python import FromPython
 
@@ -23,11 +26,10 @@ class Growth(Record):
 
     _n_labels: int
     _labels: list[Any] | None
+    _space: LabelSpace
     _n_features: int | None
+    _features: list[Any] | None
     _resolved: list[Description] | None
-
-    def _make_reader(self) -> None:
-        raise NotImplementedError
 
     def add_labels(self, labels: int | Sequence[Any]) -> None:
         """Make room for new labels: their number, or their names if labels have names.
@@ -38,32 +40,34 @@ class Growth(Record):
         if isinstance(labels, int | np.integer):
             if self._labels is not None:
                 raise TypeError("this model's labels have names, so give the names of the new ones")
-            n_new, names = _inputs.whole_number(labels, "labels", 1), None
+            n_new, names = whole_number(labels, "labels", 1), None
         else:
             if self._labels is None:
                 raise TypeError(
                     "this model's labels have no names, so give the number of the new ones"
                 )
-            names = checked_names([*self._labels, *labels])
+            names = distinct([*self._labels, *labels], "labels")
             n_new = len(names) - self._n_labels
-        n = _inputs.whole_number(self._n_labels + n_new, "n_labels", 2, 2**24)
+        n = whole_number(self._n_labels + n_new, "n_labels", 2, 2**24)
         self._refuse_rigid_learners("grow_labels", "labels")
         grown = self._native and self._grown(lambda native: native.grow_labels(n))
         if grown is not None:
             self._after_growth(grown)
         self._native, self._n_labels, self._labels = grown, n, names
-        self._make_reader()
+        self._space = LabelSpace(n, names)
 
-    def add_features(self, n: int, *, were: str = "missing") -> None:
-        """Make room for ``n`` new features, which come last in the rows from now on.
+    def add_features(self, features: int | Sequence[Any], *, were: str = "missing") -> None:
+        """Make room for new features: their number, or their names if features have names.
+
+        They come last in the rows from now on.
 
         No score changes by it. The built-in learners take up the new features as their values come, except trees, which
         keep to the covariates they began with, and the kernel, once its landmarks are complete.
 
         Parameters
         ----------
-        n
-            How many.
+        features
+            How many, or what they are called.
         were
             What they were in the rows so far: "missing", or "zero" as words that had not come up.
 
@@ -76,17 +80,34 @@ class Growth(Record):
         >>> model.learn([1.0, 2.0, 0.5], {0}).shape
         (3,)
         """
-        n = _inputs.whole_number(n, "n", 1, 2**31 - 1)
+        n, names = self._new_features(features)
         if were not in ("missing", "zero"):
             raise ValueError(f"were is {were!r}, but must be 'missing' or 'zero'")
         if self._native is None or self._n_features is None:
             raise RuntimeError(
                 "the number of features is set by the first example, and none has been learned yet"
             )
-        total = _inputs.whole_number(self._n_features + n, "n_features", 1, 2**31 - 1)
+        total = whole_number(self._n_features + n, "n_features", 1, 2**31 - 1)
         self._refuse_rigid_learners("grow_features", "features")
         grown = self._grown(lambda native: native.grow_features(total, were == "missing"))
-        self._native, self._n_features = grown, total
+        self._native, self._n_features, self._features = grown, total, names
+
+    def _new_features(self, features: int | Sequence[Any]) -> tuple[int, list[Any] | None]:
+        """How many there are, and the names of all features."""
+        if isinstance(features, int | np.integer):
+            if self._features is not None:
+                raise TypeError(
+                    f"features is {features}, but must be the names of the new ones, because this model's "
+                    "features have names"
+                )
+            return whole_number(features, "features", 1, 2**31 - 1), None
+        if self._features is None:
+            raise TypeError(
+                f"features is {features!r}, but must be the number of the new ones, because this model's "
+                "features have no names"
+            )
+        names = distinct([*self._features, *features], "features")
+        return whole_number(len(names) - len(self._features), "len(features)", 1), names
 
     def _refuse_rigid_learners(self, method: str, what: str) -> None:
         for description in self._resolved or ():
@@ -110,16 +131,3 @@ class Growth(Record):
 
     def _after_growth(self, native: _core.Model) -> None:
         """Forget what depends on the number of labels."""
-
-
-def checked_names(labels: Sequence[Any]) -> list[Any]:
-    """The names as plain Python values; no name twice."""
-    if isinstance(labels, str | bytes):
-        raise TypeError(f"labels is the string {labels!r}, but a list of names is needed")
-    names = [name.item() if isinstance(name, np.generic) else name for name in labels]
-    seen: set[Any] = set()
-    for name in names:
-        if name in seen:
-            raise ValueError(f"labels has {name!r} twice")
-        seen.add(name)
-    return names

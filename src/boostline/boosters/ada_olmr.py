@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline import _core, _inputs
+from boostline import _core
 from boostline.boosters._booster import Booster
+from boostline.contract.numbers import real_number
 
 FloatArray = NDArray[np.float64]
 
@@ -112,9 +113,7 @@ class AdaOLMR(Booster):
         self._combine = combine
         self._expert = expert
         self._drift = drift
-        self._weight_limit = _inputs.real_number(
-            weight_limit, "weight_limit", 0.0, 1e3, open_low=True
-        )
+        self._weight_limit = real_number(weight_limit, "weight_limit", 0.0, 1e3, open_low=True)
         super().__init__(n_labels, labels=labels, learners=learners, seed=seed, n_threads=n_threads)
 
     @property

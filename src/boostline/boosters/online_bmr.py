@@ -10,9 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline import _core, _inputs, losses, potentials
+from boostline import _core, losses, potentials
 from boostline.boosters._booster import Booster
 from boostline.boosters._edge_search import PERIOD, EdgeSearch
+from boostline.contract.label_sets import LabelSets
+from boostline.contract.numbers import real_number
+from boostline.contract.rows import Rows
 
 FloatArray = NDArray[np.float64]
 
@@ -60,9 +63,7 @@ class OnlineBMR(Booster):
     ) -> None:
         self._search = EdgeSearch() if isinstance(edge, str) and edge == "auto" else None
         self._edge = (
-            None
-            if self._search is not None
-            else _inputs.real_number(edge, "edge", 0.0, 1.0, open_low=True)
+            None if self._search is not None else real_number(edge, "edge", 0.0, 1.0, open_low=True)
         )
         self._loss = losses.get(loss)
         super().__init__(n_labels, labels=labels, learners=learners, seed=seed, n_threads=n_threads)
@@ -103,10 +104,10 @@ class OnlineBMR(Booster):
             native.set_cost_function(lambda *example: _alive(model)._estimated_costs(*example))
         return native
 
-    def _prepare(self, native: _core.Model, relevant: _inputs.LabelLists) -> None:
+    def _prepare(self, native: _core.Model, sets: LabelSets) -> None:
         if not isinstance(self._loss, losses.PairLoss):
             return
-        for size in np.unique(relevant.sizes):
+        for size in np.unique(sets.relevant.sizes):
             n_relevant = int(size)
             if 0 < n_relevant < self._n_labels and not native.has_table(n_relevant):
                 table = potentials.step_table(
@@ -150,16 +151,15 @@ class OnlineBMR(Booster):
     def _learn_rows(
         self,
         native: _core.Model,
-        rows: _inputs.Rows,
-        sets: _inputs.LabelLists,
-        unknown: _inputs.LabelLists,
+        rows: Rows,
+        sets: LabelSets,
         weights: FloatArray,
     ) -> FloatArray:
         if self._search is None:
-            return super()._learn_rows(native, rows, sets, unknown, weights)
+            return super()._learn_rows(native, rows, sets, weights)
         before = copy.copy(self._search)
         try:
-            return self._learn_searching(native, rows, sets, unknown, weights)
+            return self._learn_searching(native, rows, sets, weights)
         except Exception:
             self._search = before
             native.forget_tables()
@@ -168,9 +168,8 @@ class OnlineBMR(Booster):
     def _learn_searching(
         self,
         native: _core.Model,
-        rows: _inputs.Rows,
-        sets: _inputs.LabelLists,
-        unknown: _inputs.LabelLists,
+        rows: Rows,
+        sets: LabelSets,
         weights: FloatArray,
     ) -> FloatArray:
         """Learn in pieces that end where the edge is looked at: at every PERIOD-th row of the stream."""
@@ -180,16 +179,10 @@ class OnlineBMR(Booster):
         start = 0
         while start < rows.n or not scores:
             stop = min(rows.n, start + PERIOD - (clock + start) % PERIOD)
-            part = sets.part(start, stop)
+            part = sets.take(slice(start, stop))
             self._prepare(native, part)
             scores.append(
-                super()._learn_rows(
-                    native,
-                    rows.part(start, stop),
-                    part,
-                    unknown.part(start, stop),
-                    weights[start:stop],
-                )
+                super()._learn_rows(native, rows.part(start, stop), part, weights[start:stop])
             )
             self._promise(native, part)
             if (clock + stop) % PERIOD == 0:
@@ -202,7 +195,7 @@ class OnlineBMR(Booster):
                 break
         return np.concatenate(scores)
 
-    def _promise(self, native: _core.Model, sets: _inputs.LabelLists) -> None:
+    def _promise(self, native: _core.Model, sets: LabelSets) -> None:
         """Add phi^N(0) of these rows to what was promised: row after row, so that blocks leave the same bits."""
         assert self._search is not None
         if not isinstance(self._loss, losses.PairLoss):
@@ -215,10 +208,10 @@ class OnlineBMR(Booster):
                 size,
                 potentials.clipped_edge(self.edge, size),
             )
-            for size in set(sets.sizes.tolist())
+            for size in set(sets.relevant.sizes.tolist())
             if 0 < size < self._n_labels
         }
-        for size in sets.sizes.tolist():
+        for size in sets.relevant.sizes.tolist():
             self._search.promised += of_size.get(size, 0.0)
 
     def _extra_arrays(self) -> dict[str, NDArray[Any]]:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from boostline import _core
-from boostline._inputs import whole_number
+from boostline.contract.numbers import whole_number
 from boostline.learners._base import Description
 from boostline.learners.scorers import Kernel, Linear, Neighbours, Recency, Ridge, _draw_seed
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from boostline import _core
-from boostline._inputs import real_number, whole_number
+from boostline.contract.numbers import real_number, whole_number
 from boostline.learners._base import Description
 
 # The ranges of the paper's random parameters, from the authors' public code (docs/algorithms.md).

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from river import base
 
-from boostline._inputs import real_number, whole_number
 from boostline.boosters import AdaOLMR, Booster, OnlineBMR
 from boostline.boosters._growth import CannotGrow
+from boostline.contract.numbers import real_number, whole_number
 from boostline.learners import paper_trees
 from boostline.river._features import FeaturePlaces
 from boostline.zero_point import UNKNOWN, ZeroPoint

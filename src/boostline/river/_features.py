@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline._inputs import LARGEST_VALUE, too_large
+from boostline.contract.rows import LARGEST_VALUE, too_large
 
 FloatArray = NDArray[np.float64]
 

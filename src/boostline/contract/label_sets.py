@@ -1,0 +1,145 @@
+"""Label sets that have been read: lists of labels for the core, indicators for metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bools = NDArray[np.bool_]
+IntArray = NDArray[np.int32]
+
+#: In `LabelSets.relevance`: it is not known whether the label is relevant.
+UNKNOWN = -1
+
+
+@dataclass(frozen=True)
+class LabelLists:
+    """Label sets of several rows: row i has ``values[start[i]:start[i + 1]]``, ascending."""
+
+    start: NDArray[np.int64]
+    values: IntArray
+
+    @classmethod
+    def of(cls, sets: Sequence[Sequence[int]]) -> LabelLists:
+        start = np.zeros(len(sets) + 1, np.int64)
+        np.cumsum(np.array([len(one) for one in sets], np.int64), out=start[1:])
+        return cls(start, np.array([label for one in sets for label in one], dtype=np.int32))
+
+    @classmethod
+    def nonzero(cls, mask: Bools) -> LabelLists:
+        row, column = np.nonzero(mask)
+        return cls.from_pairs(row, column, len(mask))
+
+    @classmethod
+    def from_pairs(cls, row: NDArray[Any], label: NDArray[Any], n: int) -> LabelLists:
+        """Of (row, label) pairs that ascend."""
+        start = np.zeros(n + 1, np.int64)
+        np.cumsum(np.bincount(row, minlength=n), out=start[1:])
+        return cls(start, label.astype(np.int32))
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        return np.diff(self.start)
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The row of each value."""
+        return np.repeat(np.arange(len(self.start) - 1), self.sizes)
+
+    def mask(self, n_labels: int) -> Bools:
+        mask = np.zeros((len(self.start) - 1, n_labels), dtype=np.bool_)
+        mask[self.rows, self.values] = True
+        return mask
+
+    def take(self, rows: Any) -> LabelLists:
+        """The sets of some rows: a slice or an array of places."""
+        if isinstance(rows, slice):
+            first, last, _ = rows.indices(len(self.start) - 1)
+            start = self.start[first : max(first, last) + 1]
+            return LabelLists(
+                np.ascontiguousarray(start - start[0]), self.values[start[0] : start[-1]]
+            )
+        return LabelLists.of(
+            [self.values[self.start[i] : self.start[i + 1]].tolist() for i in rows]
+        )
+
+
+class LabelSets:
+    """What is known of the labels of n rows. Has two forms; the one that was not given is made when it is asked for.
+
+    Attributes
+    ----------
+    n, n_labels : int
+    relevant, unknown : LabelLists
+        Lists of labels, which the core takes.
+    indicators : array (n, k) of bool
+        Which labels are relevant.
+    known : array (n, k) of bool, or None
+        Which labels are known; None if all are.
+    names : list or None
+        The columns of the frame that the labels came in, if the labels had no names before.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        n_labels: int,
+        lists: tuple[LabelLists, LabelLists | None] | None = None,
+        masks: tuple[Bools, Bools | None] | None = None,  # of relevant and of unknown labels
+        names: list[Any] | None = None,
+    ) -> None:
+        self.n = n
+        self.n_labels = n_labels
+        self.names = names
+        self._lists = lists
+        self._masks = masks
+
+    @cached_property
+    def relevant(self) -> LabelLists:
+        return self._lists[0] if self._lists else LabelLists.nonzero(self.indicators)
+
+    @cached_property
+    def unknown(self) -> LabelLists:
+        if self.has_unknown:
+            if self._lists:
+                return self._lists[1]  # type: ignore[return-value]
+            return LabelLists.nonzero(self._masks[1])  # type: ignore[index, arg-type]
+        return LabelLists(np.zeros(self.n + 1, np.int64), np.zeros(0, np.int32))
+
+    @property
+    def has_unknown(self) -> bool:
+        return (self._lists or self._masks)[1] is not None  # type: ignore[index]
+
+    @cached_property
+    def indicators(self) -> Bools:
+        return self._masks[0] if self._masks else self.relevant.mask(self.n_labels)
+
+    @cached_property
+    def known(self) -> Bools | None:
+        if not self.has_unknown:
+            return None
+        return ~(self._masks[1] if self._masks else self.unknown.mask(self.n_labels))  # type: ignore[operator]
+
+    @property
+    def relevance(self) -> NDArray[np.int8]:
+        """(n, k): 1 for relevant, 0 for irrelevant and UNKNOWN for unknown labels."""
+        codes = self.indicators.astype(np.int8)
+        if self.known is not None:
+            codes[~self.known] = UNKNOWN
+        return codes
+
+    def take(self, rows: Any) -> LabelSets:
+        """What is known of some rows: a slice or an array of places."""
+        lists = masks = None
+        if self._lists:
+            lists = tuple(one and one.take(rows) for one in self._lists)
+            n = len(lists[0].start) - 1  # type: ignore[union-attr]
+        else:
+            masks = tuple(one if one is None else one[rows] for one in self._masks)  # type: ignore[union-attr]
+            n = len(masks[0])  # type: ignore[arg-type]
+        return LabelSets(n, self.n_labels, lists, masks)  # type: ignore[arg-type]

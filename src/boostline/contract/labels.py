@@ -1,0 +1,275 @@
+"""Label sets, in the forms that everything behind a door takes: read once, with one set of rules.
+
+Arrays, sparse rows, frames and sequences of bools are indicators of length k: 1 relevant, 0 irrelevant, NaN unknown.
+Sets, lists and tuples hold labels, by name or by place. Names that are whole numbers leave no room for places.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence, Set
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostline.contract import frames
+from boostline.contract.label_sets import Bools, LabelLists, LabelSets
+from boostline.contract.sparse import is_sparse, read_csr
+
+
+class LabelSpace:
+    """The labels of a model, their names if they have any, and how label sets are given in them.
+
+    Parameters
+    ----------
+    n_labels
+        Number of labels, k.
+    names
+        Their names.
+
+    Examples
+    --------
+    >>> space = LabelSpace(3, ["sun", "rain", "wind"])
+    >>> space.read({"sun", "wind"}, 1, True).indicators
+    array([[ True, False,  True]])
+    """
+
+    def __init__(self, n_labels: int, names: Sequence[Any] | None = None) -> None:
+        self.n_labels = n_labels
+        self.names = None if names is None else list(names)
+        self._place = {} if names is None else {one: i for i, one in enumerate(names)}
+        # Names that are whole numbers leave no room for places.
+        self._places_count = not any(_is_whole(one) for one in self._place)
+
+    def read(
+        self, relevant: Any, n: int, is_single: bool, unknown: Any = None, name: str = "relevant"
+    ) -> LabelSets:
+        """Label sets of ``n`` rows.
+
+        Parameters
+        ----------
+        relevant
+            The relevant labels; sets that have been read already pass as they are.
+        n, is_single
+            How many rows there are, and whether it is one example and not a block of one.
+        unknown
+            Labels of which it is not known whether they are relevant, in the same forms. They add to those that are
+            NaN in ``relevant``.
+        name
+            The argument's name in errors.
+        """
+        if isinstance(relevant, LabelSets):
+            return self._already_read(relevant, n, name)
+        sets = self._read(relevant, n, is_single, name)
+        if unknown is None:
+            return sets
+        space = self if sets.names is None else LabelSpace(self.n_labels, sets.names)
+        also = space._read(unknown, n, is_single, "unknown")
+        if also.has_unknown:
+            raise ValueError("unknown has NaN, but must say yes or no of every label")
+        return _with_unknown(sets, also, name)
+
+    def index(self, label: Any, name: str = "relevant") -> int:
+        """The place of a label that is given by name or by place."""
+        try:
+            place = self._place.get(label)
+        except TypeError:  # not hashable
+            place = None
+        # True is 1 to Python, but no label that is called 1.
+        if place is not None and _is_bool((self.names or ())[place]) == _is_bool(label):
+            return place
+        whole = _is_whole(label)
+        if whole and self._places_count:
+            if 0 <= label < self.n_labels:
+                return int(label)
+            raise ValueError(f"{name} has label {int(label)}, but n_labels is {self.n_labels}")
+        if self.names is None:
+            raise ValueError(
+                f"{name} has label {label!r}, but labels must be whole numbers between 0 and "
+                f"{self.n_labels - 1}"
+            )
+        near = frames.near_name(label, self.names)
+        meant = "" if near is None else f" (is {near!r} meant?)"
+        raise ValueError(
+            f"{name} has label {label!r}{meant}, but must have labels of the model: "
+            f"{frames.shortened(self.names)}"
+        )
+
+    def _already_read(self, sets: LabelSets, n: int, name: str) -> LabelSets:
+        if (sets.n, sets.n_labels) != (n, self.n_labels):
+            raise ValueError(
+                f"{name} has {sets.n} rows of {sets.n_labels} labels, but must have {n} of {self.n_labels}"
+            )
+        return sets
+
+    def _read(self, relevant: Any, n: int, is_single: bool, name: str) -> LabelSets:
+        columns = frames.names_of(relevant, name)
+        if columns is not None:
+            return self._read_frame(relevant, columns, n, is_single, name)
+        if is_sparse(relevant):
+            return self._read_sparse(relevant, n, name)
+        if isinstance(relevant, np.ndarray) or hasattr(relevant, "__array__"):
+            return self._read_indicators(np.asarray(relevant), n, is_single, name)
+        if is_single or (n == 1 and _is_one_set(relevant)):
+            return self._of_rows([relevant], [name])
+        if not isinstance(relevant, Sequence) or isinstance(relevant, str | bytes):
+            raise TypeError(
+                f"{name} is a {type(relevant).__name__}, but for a block must be an indicator "
+                f"({n}, {self.n_labels}) or a list with one label set per row"
+            )
+        if len(relevant) != n:
+            raise ValueError(
+                f"{name} has {len(relevant)} label sets, but must have one for each of the {n} rows"
+            )
+        return self._of_rows(relevant, [f"{name}[{i}]" for i in range(n)])
+
+    def _read_frame(
+        self, frame: Any, columns: list[Any], n: int, is_single: bool, name: str
+    ) -> LabelSets:
+        order = frames.column_order(columns, self.names, name, "labels")
+        matrix = frame.matrix if isinstance(frame, frames.Named) else frames.as_array(frame, name)
+        if order is not None:
+            matrix = frames.reordered(matrix, order, name)
+        if is_sparse(matrix):
+            sets = self._read_sparse(matrix, n, name)
+        else:
+            sets = self._read_indicators(np.asarray(matrix), n, is_single, name)
+        if self.names is None and not frames.are_positions(columns):
+            sets.names = columns
+        return sets
+
+    def _read_indicators(
+        self, array: NDArray[Any], n: int, is_single: bool, name: str
+    ) -> LabelSets:
+        if array.ndim == 1 and (is_single or n == 1):
+            array = array[None, :]
+        if array.shape != (n, self.n_labels):
+            self._refuse_shape(array.shape[1:] if is_single else array.shape, n, is_single, name)
+        if array.dtype.kind == "b":
+            return LabelSets(n, self.n_labels, masks=(array, None))
+        if array.dtype.kind not in "iuf":
+            raise TypeError(f"{name} has dtype {array.dtype}, but must have bools, or 0 and 1")
+        mask = array == 1
+        return LabelSets(n, self.n_labels, masks=(mask, _unknown_values(array, mask, name)))
+
+    def _read_sparse(self, matrix: Any, n: int, name: str) -> LabelSets:
+        if len(matrix.shape) == 1:
+            matrix = matrix.reshape(1, -1)
+        if matrix.shape != (n, self.n_labels):
+            self._refuse_shape(matrix.shape, n, False, name)
+        csr = read_csr(matrix, name)
+        if csr.values.dtype.kind not in "biuf":
+            raise TypeError(f"{name} has dtype {csr.values.dtype}, but must have bools, or 0 and 1")
+        mask = csr.values == 1
+        odd = _unknown_values(csr.values, mask, name)
+        row = np.repeat(np.arange(n), np.diff(csr.start))
+        lists = [
+            None if one is None else LabelLists.from_pairs(row[one], csr.column[one], n)
+            for one in (mask, odd)
+        ]
+        return LabelSets(n, self.n_labels, lists=(lists[0], lists[1]))  # type: ignore[arg-type]
+
+    def _of_rows(self, rows: Sequence[Any], names: Sequence[str]) -> LabelSets:
+        """One label set each, in forms that may differ from row to row."""
+        lists: list[Sequence[int]] = []
+        unknown: list[Sequence[int]] = []
+        for one, name in zip(rows, names, strict=True):
+            if hasattr(one, "__array__") or is_sparse(one) or _is_bools(one):
+                array = np.array(one, dtype=bool) if _is_bools(one) else one
+                sets = self._read(array, 1, True, name)
+                lists.append(sets.relevant.values.tolist())
+                unknown.append(sets.unknown.values.tolist())
+            else:
+                lists.append(self._labels(one, name))
+                unknown.append(())
+        hidden = LabelLists.of(unknown) if any(unknown) else None
+        return LabelSets(len(lists), self.n_labels, lists=(LabelLists.of(lists), hidden))
+
+    def _labels(self, one: Any, name: str) -> list[int]:
+        """One set of labels, as ascending places."""
+        if not isinstance(one, Set | Sequence) or isinstance(one, str | bytes):
+            raise TypeError(
+                f"{name} is a {type(one).__name__}, but must be a set or list of labels, or an indicator "
+                f"of length {self.n_labels}"
+            )
+        found = sorted([self.index(label, name) for label in one])
+        for a, b in itertools.pairwise(found):
+            if a == b:
+                label = a if self.names is None else self.names[a]
+                raise ValueError(
+                    f"{name} has label {label!r} twice, but must have each once "
+                    "(an indicator must be an array, not a list)"
+                )
+        return found
+
+    def _refuse_shape(self, shape: Any, n: int, is_single: bool, name: str) -> None:
+        wanted = f"({self.n_labels},)" if is_single else f"({n}, {self.n_labels})"
+        raise ValueError(
+            f"{name} is an array of shape {tuple(shape)}, but an indicator must have the shape {wanted} "
+            "(give labels as a list or a set)"
+        )
+
+
+def _unknown_values(values: NDArray[Any], is_one: Bools, name: str) -> Bools | None:
+    """Which values are NaN; None if none is. Refuses what is neither 0 nor 1 nor NaN."""
+    odd = ~(is_one | (values == 0))
+    if not odd.any():
+        return None
+    bad = odd & ~np.isnan(values) if values.dtype.kind == "f" else odd
+    if bad.any():
+        raise ValueError(
+            f"{name} has the value {values[bad][0]}, but an indicator must have 0 and 1, or NaN for unknown"
+        )
+    return np.asarray(odd)
+
+
+def _with_unknown(sets: LabelSets, also: LabelSets, name: str) -> LabelSets:
+    """The same sets with more unknown labels."""
+    if sets._masks and also._masks:
+        both = sets.indicators & also.indicators
+        if both.any():
+            row, label = (int(i[0]) for i in np.nonzero(both))
+            raise ValueError(_overlap(label, row, name))
+        hidden = also.indicators
+        if sets._masks[1] is not None:
+            hidden = hidden | sets._masks[1]
+        masks = (sets.indicators, hidden if hidden.any() else None)
+        return LabelSets(sets.n, sets.n_labels, masks=masks, names=sets.names)
+    k = sets.n_labels
+    relevant, told, marked = (
+        one.rows * k + one.values for one in (sets.relevant, also.relevant, sets.unknown)
+    )
+    common = np.intersect1d(relevant, told)
+    if len(common):
+        raise ValueError(_overlap(int(common[0] % k), int(common[0] // k), name))
+    places = np.union1d(told, marked)
+    unknown = LabelLists.from_pairs(places // k, places % k, sets.n) if len(places) else None
+    return LabelSets(sets.n, k, lists=(sets.relevant, unknown), names=sets.names)
+
+
+def _overlap(label: int, row: int, name: str) -> str:
+    return (
+        f"unknown has label {label} of row {row}, but must not have labels that are in {name} too"
+    )
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def _is_whole(label: Any) -> bool:
+    return isinstance(label, int | np.integer) and not _is_bool(label)
+
+
+def _is_bools(one: Any) -> bool:
+    return isinstance(one, Sequence) and len(one) > 0 and all(_is_bool(value) for value in one)
+
+
+def _is_one_set(relevant: Any) -> bool:
+    if isinstance(relevant, Set):
+        return True
+    return isinstance(relevant, Sequence) and not any(
+        isinstance(one, Sequence | Set | np.ndarray) and not isinstance(one, str)
+        for one in relevant
+    )

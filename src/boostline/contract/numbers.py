@@ -1,0 +1,48 @@
+"""Numbers that users pass: settings and importance weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+def read_weights(weight: Any, n: int, name: str = "weight") -> FloatArray:
+    """Check importance weights: numbers in [0, 1], one for all rows or one for each."""
+    try:
+        array = np.asarray(weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} is {weight!r}, but must be a number in [0, 1]") from error
+    if array.ndim == 0:
+        array = np.full(n, float(array))
+    if array.shape != (n,):
+        raise ValueError(f"{name} has shape {array.shape}, but must be one number or ({n},)")
+    if not ((array >= 0) & (array <= 1)).all():  # False for NaN
+        bad = array[~((array >= 0) & (array <= 1))][0]
+        raise ValueError(f"{name} has the value {bad}, but must lie in [0, 1]")
+    return np.ascontiguousarray(array)
+
+
+def whole_number(value: Any, name: str, least: int, most: int | None = None) -> int:
+    """Check an integer argument."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} is {value!r}, but must be a whole number")
+    if value < least or (most is not None and value > most):
+        span = f"at least {least}" if most is None else f"between {least} and {most}"
+        raise ValueError(f"{name} is {value}, but must be {span}")
+    return int(value)
+
+
+def real_number(value: Any, name: str, low: float, high: float, *, open_low: bool = False) -> float:
+    """Check a real argument against [low, high], or (low, high] with ``open_low``."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
+        raise TypeError(f"{name} is {value!r}, but must be a number")
+    number = float(value)
+    if not low <= number <= high or (open_low and number == low):
+        raise ValueError(
+            f"{name} is {value}, but must be in {'(' if open_low else '['}{low:g}, {high:g}]"
+        )
+    return number

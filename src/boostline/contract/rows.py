@@ -1,0 +1,133 @@
+"""Rows of features, in the one form that the core takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostline.contract import frames
+from boostline.contract.sparse import CSR, is_sparse, read_csr
+
+FloatArray = NDArray[np.float64]
+
+# As the core takes them: a C-contiguous float64 matrix, or (start, columns, values) of a CSR matrix.
+NativeRows = FloatArray | tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]
+
+#: The largest magnitude of a feature. Learners sum squares over all rows: these sums stay finite for any number of
+#: rows, and so no stream can lead to a state that no file may hold (kLargest in src/core/archive.hpp).
+LARGEST_VALUE = 1e100
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Checked features: one example (``is_single``) or a block.
+
+    ``names`` are those that came with a frame; columns stand in the order that the model wants.
+    """
+
+    native: NativeRows
+    n: int
+    n_features: int
+    is_single: bool
+    names: Sequence[Any] | None = None
+
+    def part(self, start: int, stop: int) -> Rows:
+        """Rows start .. stop - 1 of a block."""
+        if isinstance(self.native, tuple):
+            first, columns, values = self.native
+            a, b = first[start], first[stop]
+            native: NativeRows = (
+                np.ascontiguousarray(first[start : stop + 1] - a),
+                columns[a:b],
+                values[a:b],
+            )
+        else:
+            native = self.native[start:stop]
+        return Rows(native, stop - start, self.n_features, False, self.names)
+
+
+def read_rows(x: Any, features: Sequence[Any] | None = None, name: str = "x") -> Rows:
+    """Check features: shape, type, and that no value is infinite or beyond `LARGEST_VALUE` (NaN: missing).
+
+    Parameters
+    ----------
+    x
+        One example (d,) or a block (n, d): array, frame, row of a frame or sparse matrix. Rows that have been read
+        already pass as they are.
+    features
+        The names of the model's features: a frame's columns are brought into this order.
+    name
+        The argument's name in errors.
+    """
+    if isinstance(x, Rows):
+        return x
+    if isinstance(x, Mapping):
+        raise TypeError(
+            f"{name} is a dict, but must be an array, a frame or a sparse matrix "
+            "(boostline.river takes dicts)"
+        )
+    names = frames.names_of(x, name)
+    if isinstance(x, frames.Named):
+        x = x.matrix
+    elif names is not None:
+        x = frames.as_array(x, name)
+    order = None if names is None else frames.column_order(names, features, name, "features")
+    if order is not None:
+        x = frames.reordered(x, order, name)
+    if names is not None and frames.are_positions(names):
+        names = None
+    checked = _sparse_rows(x, name, names) if is_sparse(x) else _dense_rows(x, name, names)
+    if checked.n_features == 0:
+        raise ValueError(f"{name} has no features, but must have at least one")
+    return checked
+
+
+def _dense_rows(x: Any, name: str, names: Sequence[Any] | None) -> Rows:
+    array = np.asarray(x)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} has dtype {array.dtype}, but must have numbers")
+    if array.ndim not in (1, 2):
+        raise ValueError(
+            f"{name} has {array.ndim} dimensions, but must be one example (d,) or a block (n, d)"
+        )
+    matrix = np.ascontiguousarray(np.atleast_2d(array), dtype=np.float64)
+    _refuse_too_large(matrix, name)
+    return Rows(matrix, matrix.shape[0], matrix.shape[1], array.ndim == 1, names)
+
+
+def _sparse_rows(x: Any, name: str, names: Sequence[Any] | None) -> Rows:
+    is_single = len(x.shape) == 1
+    if is_single:
+        x = x.reshape(1, -1)
+    csr = read_csr(x, name)
+    if csr.values.dtype.kind not in "fiub":
+        raise TypeError(f"{name} has dtype {csr.values.dtype}, but must have numbers")
+    values = np.ascontiguousarray(csr.values, dtype=np.float64)
+    _refuse_too_large(values, name, csr)
+    return Rows((csr.start, csr.column, values), x.shape[0], x.shape[1], is_single, names)
+
+
+def too_large(values: FloatArray) -> NDArray[np.bool_]:
+    """Which values no learner can take: the infinite ones, and those beyond `LARGEST_VALUE`."""
+    return np.abs(values) > LARGEST_VALUE  # False for NaN
+
+
+def _refuse_too_large(values: FloatArray, name: str, csr: CSR | None = None) -> None:
+    # No copy in the common case; with NaN neither holds, and the values are looked at one by one.
+    if not values.size or (values.max() <= LARGEST_VALUE and values.min() >= -LARGEST_VALUE):
+        return
+    if (bad := too_large(values)).any():
+        place, value = np.argwhere(bad)[0], values[bad][0]
+        if csr is not None:
+            row = np.searchsorted(csr.start, place[0], side="right") - 1
+            place = [row, csr.column[place[0]]]
+        where = ", ".join(str(int(i)) for i in place)
+        what = "an infinite value" if np.isinf(value) else f"the value {value:g}"
+        raise ValueError(
+            f"{name} has {what} at [{where}], but must have numbers from -{LARGEST_VALUE:g} to {LARGEST_VALUE:g}, "
+            "or NaN for missing ones"
+        )
