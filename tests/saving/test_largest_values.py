@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import boostline as bl
-from boostline._inputs import LARGEST_VALUE
+from boostline.contract.rows import LARGEST_VALUE
 
 L = bl.learners
 K, D, N = 3, 5, 80
