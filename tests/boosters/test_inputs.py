@@ -49,7 +49,12 @@ BAD_LEARN = [
     (np.array(["a"] * D), {0}, {}, "x has dtype"),
     (np.array([0, np.inf, 0, 0, 0, 0]), {0}, {}, "x has an infinite value at [0, 1]"),
     (sparse.csr_array(np.array([[0, 0, -np.inf, 0, 0, 0]])), [{0}], {}, "x has an infinite value"),
-    (np.array([0, 0, -1e155, 0, 0, np.nan]), {0}, {}, "x has the value -1e+155 at [0, 2], but must have numbers"),
+    (
+        np.array([0, 0, -1e155, 0, 0, np.nan]),
+        {0},
+        {},
+        "x has the value -1e+155 at [0, 2], but must have numbers",
+    ),
     (
         sparse.csr_array(np.array([[0, 0, 0, 2e100, 0, 0]])),
         [{0}],
