@@ -206,10 +206,10 @@ class _Job:
         stopped = True
         with _progress(self._given.name, self._input.total) as show, interrupt:
             for X, Y in interrupt.items(_limited(self._input, left)):
-                scores = self._model.learn(X, Y)
+                for x, y in self._pieces(X, Y):
+                    self._recorder.record(self._model, self._model.learn(x, y), y)
                 self._print.update(X, Y)
                 self._done += X.shape[0]
-                self._recorder.record(self._model, scores, Y)
                 show(self._done, self._model)
                 now = time.perf_counter()
                 if self._done - saved_rows >= checkpoint or now - saved_at > _CHECKPOINT_SECONDS:
@@ -241,6 +241,14 @@ class _Job:
             "stopped": stopped,
             "signal": interrupt.number.name if stopped else None,
         }
+
+    def _pieces(self, X: Any, Y: Any) -> Iterator[tuple[Any, Any]]:
+        """Cut where snapshots are due: blocks are to leave no trace in the file."""
+        start = 0
+        while start < X.shape[0]:
+            stop = start + self._recorder.due(self._model.clock)
+            yield X[start:stop], Y[start:stop]
+            start = stop
 
     def _save(self) -> None:
         from boostline.saving import save

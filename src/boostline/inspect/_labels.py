@@ -88,15 +88,9 @@ class LabelLosses:
         missed = _above(no, order, start, stop, back) / no.sum(axis=1, keepdims=True)
         beaten = 1.0 - _above(yes, order, start, stop, back) / yes.sum(axis=1, keepdims=True)
         place = _above(yes | no, order, start, stop, back) + 0.5
-        self.sums += np.stack(
-            [
-                yes.sum(axis=0),
-                (missed * yes).sum(axis=0),
-                no.sum(axis=0),
-                (beaten * no).sum(axis=0),
-                (place * yes).sum(axis=0),
-            ]
-        )
+        rows = np.stack([yes, missed * yes, no, beaten * no, place * yes], axis=1)
+        # One row after the other, so that the last bits do not depend on how rows come in blocks.
+        self.sums = np.add.accumulate(np.concatenate([self.sums[None], rows]))[-1]
 
     def table(self, names: Sequence[Any] | None = None) -> list[LabelRow]:
         """The labels in their order."""

@@ -60,7 +60,8 @@ class History:
 class Recorder:
     """Takes snapshots of a model while it learns; keeps at most ``2 * points``, evenly spread.
 
-    Call `record` after each block, or hand ``recorder.watch(model)`` to an evaluation in the model's place.
+    Call `record` after each block, or hand ``recorder.watch(model)`` to an evaluation in the model's place. Blocks that
+    end where `due` says leave the same snapshots, however the rows came.
 
     Examples
     --------
@@ -96,6 +97,10 @@ class Recorder:
         while len(self._rows) >= 2 * self._points:
             self._step *= 2
             self._rows = _thinned(self._rows, self._step)
+
+    def due(self, clock: int) -> int:
+        """Rows until the next snapshot, of a model that has learned `clock` rows."""
+        return self._step - clock % self._step
 
     def watch(self, model: Any) -> Watched:
         """The model, for an evaluation: everything it learns is recorded."""
