@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
+import time
 from pathlib import Path
 
 import numpy as np
@@ -138,6 +140,9 @@ PLAIN = "@relation r\n@attribute a real\n@attribute b {0,1}\n@attribute y {0,1}\
         (PLAIN + "1_0,1,1\n", r":6: the attribute 'a' is numeric, but has the value '1_0'"),
         (PLAIN + ",1,1\n", r":6: the attribute 'a' is numeric, but has the value ''"),
         (PLAIN + "1e999,1,1\n", r":6: the attribute 'a' has the infinite value"),
+        (PLAIN + "-?,1,1\n", r":6: the attribute 'a' is numeric, but has the value '-\?'"),
+        (PLAIN + "1\x85,1,1\n", r":6: the attribute 'a' is numeric, but has the value '1\\x85'"),
+        (PLAIN + "\uff11,1,1\n", r":6: the attribute 'a' is numeric, but has the value '\uff11'"),
         (PLAIN + "1,2,1\n", r":6: the attribute 'b' has the value '2', but its domain is \{0, 1\}"),
         (PLAIN + "1,1,2\n", r":6: the attribute 'y' has the value '2', but its domain is"),
         (PLAIN + "1,1,?\n", r":6: the label 'y' is missing \(\?\); a label is 0 or 1"),
@@ -160,6 +165,12 @@ PLAIN = "@relation r\n@attribute a real\n@attribute b {0,1}\n@attribute y {0,1}\
         (PLAIN + "{0 1 2,1 1}\n", r":6: the attribute 'a' is numeric, but has the value '1 2'"),
         (PLAIN + "{0 1,1}\n", r":6: the sparse row has '1', where 'index value' is wanted"),
         (PLAIN + "{-1 1}\n", r":6: the sparse row has '-1 1'"),
+        (PLAIN + "{1e0 1}\n", r":6: the sparse row has '1e0 1', where 'index value' is wanted"),
+        (PLAIN + "{+1 1}\n", r":6: the sparse row has '\+1 1', where 'index value' is wanted"),
+        (PLAIN + "{0 -?}\n", r":6: the attribute 'a' is numeric, but has the value '-\?'"),
+        (PLAIN + "{0 '1'x}\n", r":6: the sparse row has 'x', where 'index value' is wanted"),
+        (PLAIN + "{0 '1}\n", r":6: has a quote at column 4 that is never closed"),
+        (PLAIN + "{0 1} x\n", r":6: the sparse row does not end with \}"),
         (PLAIN + "{0 1,,2 1}\n", r":6: the sparse row has ',2 1'"),
         (PLAIN + "{1 2}\n", r":6: the attribute 'b' has the value '2'"),
         (PLAIN + "{2 ?}\n", r":6: the label 'y' is missing"),
@@ -169,6 +180,12 @@ PLAIN = "@relation r\n@attribute a real\n@attribute b {0,1}\n@attribute y {0,1}\
         ("hello\n", r":1: has 'hello' in the header"),
         ("@relation r\n@attribute a\n", r":2: has an @attribute without a name or without a type"),
         ("@relation r\n@attribute a {x,y\n", r":2: does not close the \{ of the attribute 'a'"),
+        (
+            "@relation r\n@attribute a {}\n@attribute y {0,1}\n@data\n?,1\n",
+            r":2: the attribute 'a' has the domain \{\}, but must have a value: pass drop=\['a'\]",
+        ),
+        ("@relation r\n@attribute y {}\n@data\n", r":2: the attribute 'y' has the domain \{\}"),
+        ("@relation r\n@attribute a {x,?}\n", r":2: lists \? as a value of the attribute 'a'"),
         (
             "@relation r\n@attribute a {x,x}\n",
             r":2: lists the value 'x' of the attribute 'a' twice",
@@ -191,6 +208,10 @@ PLAIN = "@relation r\n@attribute a real\n@attribute b {0,1}\n@attribute y {0,1}\
             r":4: the label 'y' is '0.5'; a label is 0 or 1",
         ),
         (
+            "@relation r\n@attribute y {1,0}\n@data\n1\n{}\n",
+            r":2: the label 'y' has a domain that begins with '1'.*write the domain as \{0,1\}",
+        ),
+        (
             "@relation r\n@attribute y {1,0}\n@data\n{}\n",
             r":2: the label 'y' has a domain that begins with '1'.*write the domain as \{0,1\}",
         ),
@@ -202,6 +223,36 @@ def test_damage_is_named_with_file_and_line(text: str, message: str) -> None:
     with pytest.raises(DataError, match=r"^bad\.arff.*" + message) as caught:
         data.load(file, labels=["y"])
     assert caught.value.path == "bad.arff"
+
+
+def test_a_byte_that_is_no_text_is_refused_among_numbers() -> None:
+    with pytest.raises(DataError, match=r":6: is not utf-8"):
+        data.load(io.BytesIO(PLAIN.encode() + b"1\x85,1,1\n"), format="arff", labels=["y"])
+
+
+def test_an_attribute_with_an_empty_domain_can_be_dropped() -> None:
+    text = (
+        "@relation r\n@attribute a {}\n@attribute b real\n@attribute y {0,1}\n@data\n?,2,1\n{1 3}"
+    )
+    assert read(text, ["y"], drop=["a"]).X.tolist() == [[2], [3]]
+
+
+LONG = {
+    "domain": "@attribute a {" + ",".join(f"v{i}" for i in range(10_000)) + "}\n@data\nv7,1\n",
+    "blanks in a sparse row": "@attribute a real\n@data\n{0 5" + " " * 100_000 + ",1 1}\n",
+    "blanks before damage": "@attribute a real\n@data\n{0 5" + " " * 100_000 + "x,1 1}\n",
+    "open quote": "@attribute a real\n@data\n'" + "\\'" * 100_000 + "\n",
+}
+
+
+@pytest.mark.parametrize("what", LONG)
+def test_long_lines_take_linear_time(what: str) -> None:
+    """The quadratic reader took 20 to 40 seconds for the first three."""
+    text = LONG[what].replace("@data", "@attribute y {0,1}\n@data")
+    start = time.process_time()
+    with contextlib.suppress(DataError):
+        assert read(text, ["y"]).Y.tolist() == [[True]]
+    assert time.process_time() - start < 2.0
 
 
 def test_the_line_is_right_far_into_the_file() -> None:
@@ -353,6 +404,55 @@ def test_both_ways_through_a_block_agree(rows: list[list[str]]) -> None:
     for loaded in (quick_sparse, slow_sparse):
         array = loaded.toarray() if scipy.sparse.issparse(loaded) else loaded
         np.testing.assert_array_equal(array, quick.X)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "0",
+                "1",
+                "+",
+                "-",
+                ".",
+                "e",
+                "E",
+                "?",
+                "nan",
+                "inf",
+                "x",
+                "_",
+                "'",
+                "\x85",
+                "\t",
+                "00",
+                "1e5",
+                "１",
+            ]
+        ),
+        max_size=4,
+    ),
+    st.sampled_from(["{cell},1", "1,{cell}", "{{0 {cell}}}", "{{{cell} 1}}", "{{1 {cell}}}"]),
+)
+def test_both_ways_through_a_block_refuse_the_same(pieces: list[str], row: str) -> None:
+    """A dropped attribute of text keeps a file off the quick way, and must change nothing else."""
+    cell = "".join(pieces)
+    head = "@relation r\n@attribute a real\n@attribute y {0,1}\n"
+
+    def outcome(text: str, **options: object) -> object:
+        try:
+            loaded = read(text, ["y"], **options)
+        except DataError as error:
+            return error.message.rpartition("names")[0] or error.message
+        X = loaded.X.toarray() if scipy.sparse.issparse(loaded.X) else loaded.X
+        return repr((X.tolist(), loaded.Y.tolist()))
+
+    line = row.format(cell=cell)
+    other = line if line.startswith("{") else line + ",text"
+    quick = outcome(f"{head}@data\n{line}\n")
+    slow = outcome(f"{head}@attribute t string\n@data\n{other}\n", drop=["t"])
+    assert quick == slow
 
 
 # -- xml -------------------------------------------------------------------------------------------
