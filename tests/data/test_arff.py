@@ -247,7 +247,7 @@ LONG = {
 
 @pytest.mark.parametrize("what", LONG)
 def test_long_lines_take_linear_time(what: str) -> None:
-    """The quadratic reader took 20 to 40 seconds for the first three."""
+    """A quadratic reader takes 20 to 40 seconds."""
     text = LONG[what].replace("@data", "@attribute y {0,1}\n@data")
     start = time.process_time()
     with contextlib.suppress(DataError):
@@ -406,33 +406,12 @@ def test_both_ways_through_a_block_agree(rows: list[list[str]]) -> None:
         np.testing.assert_array_equal(array, quick.X)
 
 
-@settings(deadline=None)
+PIECES = ["0", "1", "+", "-", ".", "e", "?", "nan", "_", "'", "\x85", "\t", "1e5", "\uff11"]
+
+
+@settings(deadline=None, max_examples=1000)
 @given(
-    st.lists(
-        st.sampled_from(
-            [
-                "0",
-                "1",
-                "+",
-                "-",
-                ".",
-                "e",
-                "E",
-                "?",
-                "nan",
-                "inf",
-                "x",
-                "_",
-                "'",
-                "\x85",
-                "\t",
-                "00",
-                "1e5",
-                "１",
-            ]
-        ),
-        max_size=4,
-    ),
+    st.lists(st.sampled_from(PIECES), max_size=3),
     st.sampled_from(["{cell},1", "1,{cell}", "{{0 {cell}}}", "{{{cell} 1}}", "{{1 {cell}}}"]),
 )
 def test_both_ways_through_a_block_refuse_the_same(pieces: list[str], row: str) -> None:
