@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the other scripts: a virtual environment in .venv with boostline and the extras named in $1.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
