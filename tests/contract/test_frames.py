@@ -143,7 +143,10 @@ def test_unknown_labels_in_frames():
         (pd.DataFrame(np.where(hidden, np.nan, Y), columns=LABELS), None),
         (pd.DataFrame(Y, columns=LABELS), pd.DataFrame(hidden[:, ::-1], columns=LABELS[::-1])),
         (pd.DataFrame(Y, columns=LABELS).astype("boolean").mask(hidden), None),
-        (pl.DataFrame(np.where(hidden, np.array(None), Y).tolist(), schema=LABELS, orient="row"), None),
+        (
+            pl.DataFrame(np.where(hidden, np.array(None), Y).tolist(), schema=LABELS, orient="row"),
+            None,
+        ),
     ):
         model = make()
         model.learn(X, relevant, unknown=unknown)
