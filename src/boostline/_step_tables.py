@@ -114,10 +114,12 @@ def _unit_table(
     first_jump: float,
 ) -> StepTable:
     """Table with step 1 of a D_0 that is 0 left of first_jump, then jumps, then ``right``."""
-    width = math.ceil(n_learners + 2 - lo) + 1
+    start = round(first_jump - lo)
+    # Right of what N steps can reach from the jumps every D_n is ``right``, however large the margin is. The core
+    # reads one unit to the left of any d as well.
+    width = min(math.ceil(n_learners + 2 - lo) + 1, start + len(jumps) + n_learners + 2)
     values = np.empty((n_learners, width))
     values[0] = right
-    start = round(first_jump - lo)
     values[0, :start] = 0.0
     values[0, start : start + len(jumps)] = jumps
     for n in range(1, n_learners):

@@ -41,6 +41,8 @@ BoolArray = NDArray[np.bool_]
 # Where user-written losses are probed: every score difference that 64 learners can produce, in
 # sixteenths, which contains the integers (all that single-label votes reach).
 _PROBE = np.arange(-64 * 16, 64 * 16 + 1) / 16.0
+# A margin beyond twice the number of learners changes no cost any more; sums of losses have to stay finite.
+_LARGEST_MARGIN = 1e6
 # Differences of that size are rounding, not a violated property.
 _TOLERANCE = 1e-9
 
@@ -153,8 +155,8 @@ class Hinge(PairLoss):
     convex = True
 
     def __init__(self, margin: float = 1.0) -> None:
-        if not (math.isfinite(margin) and margin >= 0):
-            raise ValueError(f"margin is {margin}, but must be a finite number >= 0")
+        if not 0 <= margin <= _LARGEST_MARGIN:  # False for NaN
+            raise ValueError(f"margin is {margin}, but must be in [0, {_LARGEST_MARGIN:g}]")
         self.margin = float(margin)
 
     def pair(self, d: ArrayLike) -> FloatArray:

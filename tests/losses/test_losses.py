@@ -99,8 +99,9 @@ def test_bad_functions_are_refused_at_once():
         PairwiseLoss(lambda d: 1.0)
     with pytest.raises(ValueError, match="not finite"):
         GeneralLoss(lambda y, s: math.nan)
-    with pytest.raises(ValueError, match="margin is -1"):
-        Hinge(-1)
+    for margin in (-1, 2e6, math.inf, math.nan):
+        with pytest.raises(ValueError, match=rf"margin is {margin}, but must be in"):
+            Hinge(margin)
 
 
 def test_configuration_round_trip_through_json():

@@ -16,6 +16,7 @@ PAIR_LOSSES = [
     Hinge(),
     Hinge(0.0),
     Hinge(0.37),
+    Hinge(45.5),
     Logistic(),
     Exponential(),
     PairwiseLoss(lambda d: np.maximum(1 + d, 0) ** 2, "squared hinge"),
@@ -123,6 +124,12 @@ def test_tables_agree_with_the_exact_sum(loss):
         assert table.error == 0.0
     if loss.convex and table.rho is None:
         assert (np.diff(table.values, axis=1) >= -1e-12).all()
+
+
+def test_the_table_of_a_large_margin_is_no_larger():
+    tables = [step_table(Hinge(margin), 30, 6, 2, 0.1) for margin in (1.0, 45.5, 1e6)]
+    assert max(table.values.shape[1] for table in tables) == tables[0].values.shape[1]
+    assert (tables[-1].at(29, np.arange(-32.0, 33)) == 1.0).all()  # the hinge is never felt
 
 
 def test_the_stated_grid_error_is_not_generous():
