@@ -98,11 +98,15 @@ class OnlineBMR(Booster):
 
     def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
         native = _core.Model.online_bmr(self._n_labels, n_features, learners, self._seed)
+        self._lend_costs(native)
+        return native
+
+    def _lend_costs(self, native: _core.Model) -> None:
+        """Let the compiled model ask this one for costs, where the loss has no tables."""
         if not isinstance(self._loss, losses.PairLoss):
             # A weak reference: the compiled model must not keep alive what keeps it alive.
             model = weakref.ref(self)
             native.set_cost_function(lambda *example: _alive(model)._estimated_costs(*example))
-        return native
 
     def _prepare(self, native: _core.Model, sets: LabelSets) -> None:
         if not isinstance(self._loss, losses.PairLoss):
@@ -223,6 +227,17 @@ class OnlineBMR(Booster):
 
     def _after_growth(self, native: _core.Model) -> None:
         native.forget_tables()  # the law of the random walk depends on k
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "loss": self._loss}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # The loss itself: one that a user wrote cannot be made from its description.
+        config = state["config"]
+        settings = {**config["settings"], "loss": state["loss"]}
+        super().__setstate__({**state, "config": {**config, "settings": settings}})
+        if self._native is not None:
+            self._lend_costs(self._native)
 
     def _settings(self) -> dict[str, Any]:
         return {
