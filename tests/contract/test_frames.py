@@ -294,6 +294,8 @@ def test_new_features_get_names():
         model.add_features(2)
     with pytest.raises(ValueError, match="features has the name 'age' twice"):
         model.add_features(["age"])
+    with pytest.raises(TypeError, match="features is the string 'income', but must be a list"):
+        model.add_features("income")
     model.add_features(["income"])
     assert model.features == [*FEATURES, "income"]
     X, Y = stream(4)

@@ -149,3 +149,6 @@ def test_labels_added_while_running():
         bmr.add_labels(["c"])
     with pytest.raises(TypeError, match="names"):
         bmr.add_labels(1)
+    with pytest.raises(TypeError, match="labels is the string 'de', but must be a list of names"):
+        bmr.add_labels("de")
+    assert bmr.labels == ["a", "b", "c"]

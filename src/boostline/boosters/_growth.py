@@ -46,7 +46,7 @@ class Growth(Record):
                 raise TypeError(
                     "this model's labels have no names, so give the number of the new ones"
                 )
-            names = distinct([*self._labels, *labels], "labels")
+            names = distinct([*self._labels, *distinct(labels, "labels")], "labels")
             n_new = len(names) - self._n_labels
         n = whole_number(self._n_labels + n_new, "n_labels", 2, 2**24)
         self._refuse_rigid_learners("grow_labels", "labels")
@@ -106,7 +106,7 @@ class Growth(Record):
                 f"features is {features!r}, but must be the number of the new ones, because this model's "
                 "features have no names"
             )
-        names = distinct([*self._features, *features], "features")
+        names = distinct([*self._features, *distinct(features, "features")], "features")
         return whole_number(len(names) - len(self._features), "len(features)", 1), names
 
     def _refuse_rigid_learners(self, method: str, what: str) -> None:
