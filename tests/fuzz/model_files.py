@@ -1,0 +1,219 @@
+"""Forged model files with a correct checksum: `load` refuses them, or gives a model that works.
+
+Numbers, shapes, types and names of arrays, and every value of the description are changed. A model that loads has to
+score, learn and be saved, its scores have to be finite, and what it saves has to load.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import tempfile
+from collections import Counter
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from forging import forged, parts
+from zoo import Plan, random_labels, random_rows
+
+import boostline as bl
+from boostline.saving import LoadError
+
+#: Different models that files are forged from.
+N_BASES = 150
+ODD_NUMBERS = (
+    *(0, 1, -1, 2, 3, 7, 255, 2**15, 2**24, 2**31 - 1, -(2**31), 2**32, 2**53, 2**63 - 1, -(2**63)),
+    *(0.5, -0.5, 1e-9, 1e17, 1e150, 1e155, -1e155, 1e300, 1e308, -1e308, 1e-160, 1e-320, 5e-324),
+    *(-5e-324, -0.0, float("nan"), float("inf"), float("-inf")),
+)
+ODD_VALUES = (*ODD_NUMBERS, None, True, False, "", "0", "auto", "rank", [], [0], {}, "x" * 300)
+
+
+def case(seed: int, folder: Path, outcomes: Counter[str]) -> None:
+    """One forged file."""
+    rng = np.random.default_rng([seed, 1])
+    content = _base(int(rng.integers(N_BASES)))
+    metadata, arrays = parts(content)
+    for _ in range(int(rng.choice([1, 1, 1, 2, 3, 6]))):
+        if arrays and rng.random() < 0.65:
+            _change_arrays(rng, arrays)
+        else:
+            _change_description(rng, metadata)
+    path = folder / "m.blm"
+    path.write_bytes(_mended(rng, metadata, arrays))
+    outcomes["loaded" if _use(rng, path) else "refused"] += 1
+
+
+@lru_cache(maxsize=N_BASES)
+def _base(number: int) -> bytes:
+    """The file of a model that has learned a little, or nothing."""
+    rng = np.random.default_rng([number, 2])
+    while True:
+        model = Plan(int(rng.integers(2**32)), python=False).make()
+        n, d = int(rng.choice([0, 3, 40, 80])), int(rng.integers(1, 5))
+        if n:
+            Y = random_labels(rng, n, model.n_labels)
+            model.learn(random_rows(rng, n, d), Y)
+            if number % 5 == 0:
+                model.add_labels(["new"] if model.labels else 1)
+                model.add_features(2)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "m.blm"
+            try:
+                bl.saving.save(model, path, {"rows": n, "list": [1, 2.5, np.arange(3)]})
+            except TypeError:  # a loss of our own, which no file can hold
+                continue
+            return path.read_bytes()
+
+
+# Forging.
+
+
+def _change_arrays(rng: np.random.Generator, arrays: dict[str, Any]) -> None:
+    name = str(rng.choice(sorted(arrays)))
+    array = arrays[name]
+    what = rng.random()
+    if what < 0.55:
+        arrays[name] = _odd_entries(rng, array)
+    elif what < 0.65:
+        arrays[name] = np.full_like(array, _fitting(rng, array.dtype))
+    elif what < 0.72 and array.dtype.kind in "fi":
+        with np.errstate(all="ignore"):
+            arrays[name] = (array * rng.choice([-1, 2, 0, 1000, -3])).astype(array.dtype)
+    elif what < 0.76:
+        flat = array.reshape(-1).copy()
+        rng.shuffle(flat)
+        arrays[name] = flat.reshape(array.shape)
+    elif what < 0.86:
+        arrays[name] = _other_shape(rng, array)
+    elif what < 0.90:
+        kind = str(rng.choice(["f8", "f4", "i8", "i4", "u8", "u1", "i2", "b1"]))
+        with np.errstate(all="ignore"):
+            arrays[name] = array.astype(kind)
+    elif what < 0.93:
+        del arrays[name]
+    elif what < 0.96:
+        arrays[name + str(rng.choice(["x", ".y", "1"]))] = array
+    else:
+        other = str(rng.choice(sorted(arrays)))
+        arrays[name], arrays[other] = arrays[other], arrays[name]
+
+
+def _odd_entries(rng: np.random.Generator, array: Any) -> Any:
+    array = array.copy()
+    flat = array.reshape(-1)
+    for _ in range(int(rng.integers(1, 4)) if len(flat) else 0):
+        place = rng.integers(len(flat))
+        if rng.random() < 0.3 and array.dtype.kind in "iu":  # a near miss
+            with np.errstate(all="ignore"):
+                flat[place] += np.array(rng.integers(1, 4)).astype(array.dtype)
+        else:
+            flat[place] = _fitting(rng, array.dtype)
+    return array
+
+
+def _fitting(rng: np.random.Generator, dtype: Any) -> Any:
+    """An odd number that the type can hold."""
+    value = ODD_NUMBERS[rng.integers(len(ODD_NUMBERS))]
+    if dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            return dtype.type(value)
+    if dtype.kind == "b":
+        return bool(rng.integers(2))
+    if not np.isfinite(value):
+        value = -1
+    info = np.iinfo(dtype)
+    return dtype.type(min(max(int(value), info.min), info.max))
+
+
+def _other_shape(rng: np.random.Generator, array: Any) -> Any:
+    flat = array.reshape(-1)
+    choice = rng.integers(6)
+    if choice == 0:
+        return flat[: int(rng.integers(len(flat) + 1))]
+    if choice == 1:
+        return np.concatenate([flat, flat[: int(rng.integers(1, 4))]])
+    if choice == 2:
+        return np.concatenate([flat, np.zeros(int(rng.choice([1, 7, 1000])), array.dtype)])
+    if choice == 3:
+        return flat[:, None]
+    if choice == 4:
+        return flat[:0]
+    return array.reshape((1, *array.shape))
+
+
+def _change_description(rng: np.random.Generator, metadata: dict[str, Any]) -> None:
+    """Replace, remove or add one value somewhere in the JSON."""
+    places = list(_places(metadata))
+    holder, key = places[rng.integers(len(places))]
+    what = rng.random()
+    old = holder[key]
+    if what < 0.5:
+        holder[key] = copy.deepcopy(ODD_VALUES[rng.integers(len(ODD_VALUES))])
+    elif what < 0.75 and isinstance(old, int | float) and not isinstance(old, bool):
+        holder[key] = old + int(rng.integers(-2, 3)) if rng.random() < 0.7 else old * 1000
+    elif what < 0.85:
+        del holder[key]
+    elif what < 0.95 and isinstance(old, list) and old:
+        old.append(copy.deepcopy(old[rng.integers(len(old))]))
+    else:
+        other, there = places[rng.integers(len(places))]
+        holder[key] = copy.deepcopy(other[there]) if key in holder or holder is other else old
+
+
+def _places(value: Any) -> Any:
+    """All (container, key) below `value`, but the container of the file's own sums."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, inner in list(items):
+        yield value, key
+        if isinstance(inner, dict | list):
+            yield from _places(inner)
+
+
+def _mended(rng: np.random.Generator, metadata: dict[str, Any], arrays: dict[str, Any]) -> bytes:
+    """A file of them. What JSON or the checksum cannot hold is left as it would be written by hand."""
+    try:
+        return forged(metadata, arrays)
+    except (KeyError, TypeError, ValueError):
+        encoded = json.dumps({"__metadata__": {"boostline": json.dumps(metadata)}}).encode()
+        return len(encoded).to_bytes(8, "little") + encoded
+
+
+# Use.
+
+
+def _use(rng: np.random.Generator, path: Path) -> bool:
+    """Whether the file loads; if so the model has to work."""
+    try:
+        model, _ = bl.saving.load_with_extra(path, n_threads=int(rng.integers(1, 3)))
+    except LoadError as error:
+        if isinstance(error.__cause__, MemoryError):
+            raise AssertionError("load allocated without bound before it refused") from error
+        return False
+    d = model.n_features or 3
+    if d > 100_000 or model.n_labels > 100_000:  # allowed, but rows of it would take too long
+        return True
+    X = random_rows(rng, 4, d)
+    Y = random_labels(rng, 4, model.n_labels)
+    _finite(model.score(X), "score")
+    model.rank(X, top=2)
+    for _ in range(2):
+        _finite(model.learn(X, Y), "the score before learning")
+    _finite(model.score(X), "the score after learning")
+    if rng.random() < 0.3:
+        model.add_labels(["another"] if model.labels else 1)
+        if model.n_features:
+            model.add_features(1)
+            X = random_rows(rng, 4, d + 1)
+        Y = random_labels(rng, 4, model.n_labels)
+        _finite(model.learn(X, Y), "the score after growth")
+    again = path.with_name("again.blm")
+    model.save(again)
+    np.testing.assert_array_equal(bl.load(again).score(X), model.score(X))
+    return True
+
+
+def _finite(scores: Any, what: str) -> None:
+    assert np.isfinite(scores).all(), f"{what} is not finite"
