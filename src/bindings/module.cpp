@@ -8,6 +8,7 @@
 #include "bindings/csr.hpp"
 #include "bindings/model.hpp"
 #include "bindings/python_learner.hpp"
+#include "bindings/states.hpp"
 #include "core/ada_mixture.hpp"
 #include "core/ada_olmr.hpp"
 #include "core/committee.hpp"
@@ -20,12 +21,6 @@ using namespace nb::literals;
 
 namespace boostline {
 namespace {
-
-Archive saved(const Learner& learner) {
-    Archive archive;
-    learner.save(archive);
-    return archive;
-}
 
 template <class Kernel>
 nb::object elementwise(Vector<double> x, Kernel kernel) {
@@ -105,6 +100,11 @@ NB_MODULE(_core, m) {
         .value("univariate", Surrogate::univariate);
     nb::enum_<Target>(m, "Target").value("rank", Target::rank).value("one_error", Target::one_error);
 
+    nb::class_<StoredState>(m, "StoredState")
+        .def("arrays", &StoredState::arrays, "learner"_a)
+        .def("write", &StoredState::write, "learner"_a, "name"_a, "take"_a)
+        .def("check", &StoredState::check, "learner"_a);
+
     nb::class_<Model>(m, "Model")
         .def_static("ada_olmr",
                     [](std::int32_t n_labels, std::int64_t n_features, Booster::Learners learners, std::uint64_t seed,
@@ -146,19 +146,43 @@ NB_MODULE(_core, m) {
         }, "share_serial"_a = false)
         .def("restore", [](Model& self, Model& earlier) { self.restore(earlier); })
         .def("state", [](const Model& self) {
-            return to_dict(self.reading([](const Booster& b) { Archive a; b.save(a); return a; }));
+            CopyArchive out;
+            self.reading([&](const Booster& b) { b.save(out); return 0; });
+            return out.to_dict();
         })
         .def("set_state", [](Model& self, nb::dict arrays) {
-            const ArchiveView view = view_of(arrays);
+            const DictView view(arrays);
             self.writing([&](Booster& b) { b.load(view); return 0; });
         })
         .def("learner_state", [](const Model& self, std::size_t i) {
-            return to_dict(self.reading([&](const Booster& b) { return saved(*b.learners().at(i)); }));
+            CopyArchive out;
+            self.reading([&](const Booster& b) { b.learners().at(i)->save(out); return 0; });
+            return out.to_dict();
         })
         .def("set_learner_state", [](Model& self, std::size_t i, nb::dict arrays) {
-            const ArchiveView view = view_of(arrays);
+            const DictView view(arrays);
             self.writing([&](Booster& b) { b.learners().at(i)->load(view); return 0; });
         })
+        // Calls use(state) while nobody changes the model: see StoredState.
+        .def("hold", [](const Model& self, nb::callable use) {
+            return self.reading([&](const Booster& b) {
+                nb::gil_scoped_acquire gil;
+                const nb::object state = nb::cast(StoredState(b));
+                struct Close {
+                    const nb::object& state;
+                    ~Close() { nb::cast<StoredState&>(state).close(); }
+                } close{state};
+                return use(state);
+            });
+        })
+        .def("load_arrays", [](Model& self, int learner, nb::dict arrays, nb::callable read) {
+            const FileView view(arrays, read);
+            self.writing([&](Booster& b) {
+                if (learner < 0) b.load(view);
+                else b.learners().at(static_cast<std::size_t>(learner))->load(view);
+                return 0;
+            });
+        }, "learner"_a, "arrays"_a, "read"_a)
         .def("learner", [](const Model& self, std::size_t i) {
             return self.reading([&](const Booster& b) { return b.learners().at(i); });
         })
@@ -209,11 +233,13 @@ NB_MODULE(_core, m) {
             });
         })
         .def("last_round", [](const Model& self) {
+            const auto [votes, scores, costs] = self.reading(
+                [](const Booster& b) { return std::make_tuple(b.last_votes(), b.last_expert_scores(), b.last_costs()); });
             nb::dict out;
-            Archive a = self.reading([](const Booster& b) {
-                return Archive{{"votes", b.last_votes()}, {"expert_scores", b.last_expert_scores()}, {"costs", b.last_costs()}};
-            });
-            return to_dict(a);
+            out["votes"] = to_numpy(votes.data(), {votes.size()});
+            out["expert_scores"] = to_numpy(scores.data(), {scores.size()});
+            out["costs"] = to_numpy(costs.data(), {costs.size()});
+            return out;
         });
 
     m.def("check_csr", &check_csr, "name"_a, "start"_a, "index"_a, "n_columns"_a);

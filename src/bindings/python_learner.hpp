@@ -50,6 +50,7 @@ class PythonLearner final : public Learner {
     }
     void save(Archive&) const override {}           // its state goes through the adapter
     void load(const ArchiveView&) override {}
+    void check() const override {}
     nb::object adapter() const { return adapter_; }
 
     void predict(const Row& x, double* votes) const override {

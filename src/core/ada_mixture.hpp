@@ -30,15 +30,19 @@ class AdaMixture final : public Booster {
 
     void save(Archive& out) const override {
         Booster::save(out);
-        out["chain_weights"] = chain_weights_;
-        out["expert_log_weights"] = expert_log_weights_;
+        out.add("chain_weights", chain_weights_);
+        out.add("expert_log_weights", expert_log_weights_);
     }
-    void load(const ArchiveView& in) override {
-        Booster::load(in);
-        const auto n = static_cast<std::size_t>(kChains * n_votes_);
-        read(in, "chain_weights", n, chain_weights_);
-        read(in, "expert_log_weights", n, expert_log_weights_);
-        use_chains();
+    void check() const override {
+        constexpr double kRounding = 1e-6;
+        Booster::check();
+        check_within(expert_log_weights_, -most_loss(), 0.0, "", "expert_log_weights");
+        check_within(chain_weights_, 0.0, 1.0 + kRounding, "", "chain_weights");
+        for (std::int32_t c = 0; c < kChains; ++c) {
+            double total = 0.0;
+            for (std::int32_t i = 0; i < n_votes_; ++i) total += chain(c)[i];
+            check_within(total, 1.0 - kRounding, 1.0 + kRounding, "", "chain_weights");
+        }
     }
 
     std::int32_t followed(std::uint64_t t) const override { return choose_expert(expert_, expert_log_weights_, seed_, t, n_votes_); }
@@ -53,6 +57,14 @@ class AdaMixture final : public Booster {
     }
 
   protected:
+    void load_own(const ArchiveView& in) override {
+        Booster::load_own(in);
+        const auto n = static_cast<std::size_t>(kChains * n_votes_);
+        in.read("chain_weights", n, chain_weights_);
+        in.read("expert_log_weights", n, expert_log_weights_);
+    }
+    void after_load() override { use_chains(); }
+
     std::int32_t experts_needed(std::uint64_t) const override { return n_votes_; }
 
     void follow(const double* votes, const double*, std::uint64_t, double* scores) const override {

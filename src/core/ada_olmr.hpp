@@ -55,11 +55,12 @@ class AdaOLMR final : public Booster {
 
     void save(Archive& out) const override {
         Booster::save(out);
-        out["expert_log_weights"] = expert_log_weights_;
+        out.add("expert_log_weights", expert_log_weights_);
     }
-    void load(const ArchiveView& in) override {
-        Booster::load(in);
-        read(in, "expert_log_weights", static_cast<std::size_t>(n_votes_), expert_log_weights_);
+    void check() const override {
+        Booster::check();
+        check_within(learner_weights_, -weight_limit_, weight_limit_, "", "learner_weights");
+        check_within(expert_log_weights_, -most_loss(), 0.0, "", "expert_log_weights");
     }
 
     std::int32_t followed(std::uint64_t t) const override { return choose_expert(expert_, expert_log_weights_, seed_, t, n_votes_); }
@@ -79,6 +80,11 @@ class AdaOLMR final : public Booster {
     }
 
   protected:
+    void load_own(const ArchiveView& in) override {
+        Booster::load_own(in);
+        in.read("expert_log_weights", static_cast<std::size_t>(n_votes_), expert_log_weights_);
+    }
+
     void restore_own(const Booster& earlier) override {
         Booster::restore_own(earlier);
         expert_log_weights_ = dynamic_cast<const AdaOLMR&>(earlier).expert_log_weights_;

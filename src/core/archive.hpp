@@ -1,59 +1,181 @@
-// Named arrays of a learner's state, on their way to and from a file. Reading checks every length and
-// range, because a file may come from a stranger.
+// Named arrays of a state, on their way to and from a file, piece by piece: neither way holds a second copy of a state.
+// Files come from strangers, so `load` compares every length before it makes room, and every state has a `check` of what
+// its numbers can be. The same check runs before a state is saved: what is saved can be loaded.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <stdexcept>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace boostline {
 
-using Column = std::variant<std::vector<double>, std::vector<std::int64_t>, std::vector<std::int32_t>,
-                            std::vector<std::uint8_t>, std::vector<float>>;
-
-// What `save` fills.
-using Archive = std::map<std::string, Column>;
+enum class ArrayType { f64, i64, i32, u8, f32 };
 
 template <class T>
-struct Span {
-    const T* data = nullptr;
-    std::size_t size = 0;
-    const T& operator[](std::size_t i) const { return data[i]; }
+struct ArrayTypeOf;
+template <>
+struct ArrayTypeOf<double> {
+    static constexpr ArrayType value = ArrayType::f64;
+};
+template <>
+struct ArrayTypeOf<std::int64_t> {
+    static constexpr ArrayType value = ArrayType::i64;
+};
+template <>
+struct ArrayTypeOf<std::int32_t> {
+    static constexpr ArrayType value = ArrayType::i32;
+};
+template <>
+struct ArrayTypeOf<std::uint8_t> {
+    static constexpr ArrayType value = ArrayType::u8;
+};
+template <>
+struct ArrayTypeOf<float> {
+    static constexpr ArrayType value = ArrayType::f32;
 };
 
-// What `load` reads: views into arrays owned by the caller.
+// What `save` writes to. Whoever asks may want the names and lengths only, or one array: the others are not made then.
+class Archive {
+  public:
+    virtual ~Archive() = default;
+
+    template <class T>
+    void add(const std::string& name, const std::vector<T>& values) {
+        if (begin(name, ArrayTypeOf<T>::value, values.size())) append(values.data(), values.size() * sizeof(T));
+    }
+    // `fill(write)` calls write(values, n) until all are written.
+    template <class T, class Fill>
+    void add(const std::string& name, std::size_t size, Fill&& fill) {
+        if (!begin(name, ArrayTypeOf<T>::value, size)) return;
+        fill([this](const T* values, std::size_t n) { append(values, n * sizeof(T)); });
+    }
+
+  protected:
+    // False: not wanted.
+    virtual bool begin(const std::string& name, ArrayType type, std::size_t size) = 0;
+    virtual void append(const void* bytes, std::size_t n_bytes) = 0;
+};
+
+// What `load` reads from.
 class ArchiveView {
   public:
-    using View = std::variant<Span<double>, Span<std::int64_t>, Span<std::int32_t>, Span<std::uint8_t>,
-                              Span<float>>;
-    std::map<std::string, View> columns;
+    virtual ~ArchiveView() = default;
 
     template <class T>
-    Span<T> get(const std::string& name) const {
-        const auto found = columns.find(name);
-        if (found == columns.end()) throw std::invalid_argument("the state has no array '" + name + "'");
-        const auto* span = std::get_if<Span<T>>(&found->second);
-        if (span == nullptr) throw std::invalid_argument("the array '" + name + "' has the wrong type");
-        return *span;
+    std::size_t size(const std::string& name) const {
+        const Entry entry = find(name);
+        if (!entry.is_there) throw std::invalid_argument("the state has no array '" + name + "'");
+        if (entry.type != ArrayTypeOf<T>::value) throw std::invalid_argument("the array '" + name + "' has the wrong type");
+        return entry.size;
     }
     template <class T>
-    Span<T> get(const std::string& name, std::size_t size) const {
-        const Span<T> span = get<T>(name);
-        if (span.size != size)
-            throw std::invalid_argument("the array '" + name + "' has " + std::to_string(span.size) +
-                                        " entries, expected " + std::to_string(size));
-        return span;
+    void expect(const std::string& name, std::size_t wanted) const {
+        const std::size_t found = size<T>(name);
+        if (found != wanted)
+            throw std::invalid_argument("the array '" + name + "' has " + std::to_string(found) + " entries, expected " +
+                                        std::to_string(wanted));
     }
+    // All of an array that must have so many values.
+    template <class T>
+    void read(const std::string& name, std::size_t wanted, std::vector<T>& out) const {
+        expect<T>(name, wanted);
+        std::vector<T> values(wanted);  // not more room than needed
+        fetch(name, 0, values.data(), wanted * sizeof(T));
+        out.swap(values);
+    }
+    template <class T>
+    std::vector<T> read(const std::string& name) const {
+        std::vector<T> values;
+        read(name, size<T>(name), values);
+        return values;
+    }
+    template <class T>
+    T read_one(const std::string& name) const {
+        expect<T>(name, 1);
+        T value;
+        fetch(name, 0, &value, sizeof(T));
+        return value;
+    }
+
+  protected:
+    template <class T>
+    friend class ArrayReader;
+    struct Entry {
+        bool is_there = false;
+        ArrayType type = ArrayType::f64;
+        std::size_t size = 0;
+    };
+    virtual Entry find(const std::string& name) const = 0;
+    virtual void fetch(const std::string& name, std::size_t first_byte, void* out, std::size_t n_bytes) const = 0;
 };
 
-inline void check_finite(const Span<double>& span, const std::string& name) {
-    for (std::size_t i = 0; i < span.size; ++i)
-        if (!std::isfinite(span[i]))
-            throw std::invalid_argument("the array '" + name + "' has a value that is not finite");
+// Reads an array in order, a few values at a time.
+template <class T>
+class ArrayReader {
+  public:
+    ArrayReader(const ArchiveView& in, std::string name, std::size_t size) : in_(in), name_(std::move(name)), left_(size) {
+        in_.expect<T>(name_, size);
+    }
+    void next(T* out, std::size_t n) {
+        while (n > 0) {
+            if (at_ == piece_.size()) fill(n);
+            const std::size_t some = std::min(n, piece_.size() - at_);
+            std::copy_n(piece_.data() + at_, some, out);
+            at_ += some;
+            out += some;
+            n -= some;
+        }
+    }
+    T next() {
+        T value;
+        next(&value, 1);
+        return value;
+    }
+
+  private:
+    static constexpr std::size_t kPiece = (std::size_t{1} << 16) / sizeof(T);
+
+    void fill(std::size_t n) {
+        if (n > left_) throw std::invalid_argument("the array '" + name_ + "' is too short");
+        piece_.resize(std::min(left_, kPiece));
+        in_.fetch(name_, first_ * sizeof(T), piece_.data(), piece_.size() * sizeof(T));
+        first_ += piece_.size();
+        left_ -= piece_.size();
+        at_ = 0;
+    }
+
+    const ArchiveView& in_;
+    std::string name_;
+    std::size_t first_ = 0, left_, at_ = 0;
+    std::vector<T> piece_;
+};
+
+// What numbers of a state can be. Features lie within kLargest (boostline/_inputs.py); so do all other numbers of a
+// learner but for sums of squares: products of two are finite then.
+constexpr double kLargest = 1e100;
+constexpr double kMostRows = 9007199254740992.0;  // 2^53: counts beyond are not exact
+
+// The name of an array comes in two parts, so that checking costs no string.
+inline void require(bool ok, const std::string& prefix, const char* name) {
+    if (!ok) throw std::invalid_argument("the array '" + prefix + name + "' has a value out of range");
 }
+inline void check_within(const double* values, std::size_t n, double low, double high, const std::string& prefix,
+                         const char* name) {
+    bool ok = true;
+    for (std::size_t i = 0; i < n; ++i) ok &= values[i] >= low && values[i] <= high;  // false for NaN
+    require(ok, prefix, name);
+}
+inline void check_within(const std::vector<double>& values, double low, double high, const std::string& prefix,
+                         const char* name) {
+    check_within(values.data(), values.size(), low, high, prefix, name);
+}
+inline void check_within(double value, double low, double high, const std::string& prefix, const char* name) {
+    check_within(&value, 1, low, high, prefix, name);
+}
+// A number of rows.
+inline bool is_count(double n) { return n >= 0.0 && n <= kMostRows && n == std::floor(n); }
 
 }  // namespace boostline

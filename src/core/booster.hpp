@@ -146,51 +146,44 @@ class Booster {
 
     // The booster's own state, without its learners'.
     virtual void save(Archive& out) const {
-        out["clock"] = std::vector<std::int64_t>{static_cast<std::int64_t>(clock_)};
-        out["rows_without_pairs"] = std::vector<std::int64_t>{rows_without_pairs_};
-        out["label_set_sizes"] = set_sizes_;
-        out["suffered_loss"] = std::vector<double>{suffered_loss_};
-        out["learner_weights"] = learner_weights_;
-        out["edge_numerator"] = record_.edge_numerator;
-        out["edge_denominator"] = record_.edge_denominator;
-        out["largest_weight"] = record_.largest_weight;
-        out["expert_loss"] = record_.expert_loss;
-        out["restarts"] = std::vector<std::int64_t>{n_restarts_, static_cast<std::int64_t>(restarted_at_)};
-        out["drift_alarm"] = alarm_.values();
+        out.add("clock", std::vector<std::int64_t>{static_cast<std::int64_t>(clock_)});
+        out.add("rows_without_pairs", std::vector<std::int64_t>{rows_without_pairs_});
+        out.add("label_set_sizes", set_sizes_);
+        out.add("suffered_loss", std::vector<double>{suffered_loss_});
+        out.add("learner_weights", learner_weights_);
+        out.add("edge_numerator", record_.edge_numerator);
+        out.add("edge_denominator", record_.edge_denominator);
+        out.add("largest_weight", record_.largest_weight);
+        out.add("expert_loss", record_.expert_loss);
+        out.add("restarts", std::vector<std::int64_t>{n_restarts_, static_cast<std::int64_t>(restarted_at_)});
+        out.add("drift_alarm", alarm_.values());
     }
-    virtual void load(const ArchiveView& in) {
-        const auto n = static_cast<std::size_t>(n_votes_);
-        const auto clock = in.get<std::int64_t>("clock", 1);
-        const auto without = in.get<std::int64_t>("rows_without_pairs", 1);
-        const auto sizes = in.get<std::int64_t>("label_set_sizes", set_sizes_.size());
+    // Fills what `check` looks at, and checks it.
+    void load(const ArchiveView& in) {
+        load_own(in);
+        check();
+        after_load();
+    }
+    // As in Learner.
+    virtual void check() const {
         // Every example has a pair to rank or none, so the counts add up to the clock; none can run over later.
-        constexpr std::int64_t kMostRows = std::int64_t{1} << 53;
+        constexpr auto kMost = static_cast<std::int64_t>(kMostRows);
         std::int64_t counted = 0;
-        const auto count = [&](std::int64_t n) {
-            if (n < 0 || n > kMostRows || (counted += n) > kMostRows)
-                throw std::invalid_argument("the array 'label_set_sizes' or 'rows_without_pairs' is out of range");
+        const auto count = [&](std::int64_t n, const char* name) {
+            require(n >= 0 && n <= kMost && (counted += n) <= kMost, "", name);
         };
-        count(without[0]);
-        for (std::size_t i = 0; i < sizes.size; ++i) count(sizes[i]);
-        if (counted != clock[0]) throw std::invalid_argument("the array 'clock' does not fit to the counts of examples");
-        const auto suffered = in.get<double>("suffered_loss", 1);
-        check_finite(suffered, "suffered_loss");
-        const auto restarts = in.get<std::int64_t>("restarts", 2);
-        if (restarts[0] < 0 || restarts[0] > clock[0] || restarts[1] < 0 || restarts[1] > clock[0]) throw std::invalid_argument("the array 'restarts' is out of range");
-        const auto alarm = in.get<double>("drift_alarm", DriftAlarm::kValues);
-        check_finite(alarm, "drift_alarm");
-        read(in, "learner_weights", n, learner_weights_);
-        read(in, "edge_numerator", n, record_.edge_numerator);
-        read(in, "edge_denominator", n, record_.edge_denominator);
-        read(in, "largest_weight", n, record_.largest_weight);
-        read(in, "expert_loss", n, record_.expert_loss);
-        clock_ = static_cast<std::uint64_t>(clock[0]);
-        rows_without_pairs_ = without[0];
-        set_sizes_.assign(sizes.data, sizes.data + sizes.size);
-        suffered_loss_ = suffered[0];
-        n_restarts_ = restarts[0];
-        restarted_at_ = static_cast<std::uint64_t>(restarts[1]);
-        alarm_.set(alarm);
+        count(rows_without_pairs_, "rows_without_pairs");
+        for (const std::int64_t n : set_sizes_) count(n, "label_set_sizes");
+        if (static_cast<std::uint64_t>(counted) != clock_)
+            throw std::invalid_argument("the array 'clock' does not fit to the counts of examples");
+        require(n_restarts_ >= 0 && n_restarts_ <= counted && restarted_at_ <= clock_, "", "restarts");
+        constexpr double kFinite = 1e300;
+        check_within(suffered_loss_, 0.0, most_loss(), "", "suffered_loss");
+        check_within(record_.expert_loss, 0.0, most_loss(), "", "expert_loss");
+        check_within(record_.edge_numerator, -kFinite, kFinite, "", "edge_numerator");
+        check_within(record_.edge_denominator, -kFinite, kFinite, "", "edge_denominator");
+        check_within(record_.largest_weight, 0.0, kFinite, "", "largest_weight");
+        alarm_.check(static_cast<double>(clock_));
     }
 
     // The last round, for tests and for looking inside.
@@ -237,11 +230,30 @@ class Booster {
         alarm_ = earlier.alarm_;
     }
 
-    static void read(const ArchiveView& in, const char* name, std::size_t size, std::vector<double>& out) {
-        const auto span = in.get<double>(name, size);
-        check_finite(span, name);
-        out.assign(span.data, span.data + span.size);
+    virtual void load_own(const ArchiveView& in) {
+        const auto n = static_cast<std::size_t>(n_votes_);
+        clock_ = static_cast<std::uint64_t>(in.read_one<std::int64_t>("clock"));
+        rows_without_pairs_ = in.read_one<std::int64_t>("rows_without_pairs");
+        in.read("label_set_sizes", static_cast<std::size_t>(n_labels_) + 1, set_sizes_);
+        suffered_loss_ = in.read_one<double>("suffered_loss");
+        in.read("learner_weights", n, learner_weights_);
+        in.read("edge_numerator", n, record_.edge_numerator);
+        in.read("edge_denominator", n, record_.edge_denominator);
+        in.read("largest_weight", n, record_.largest_weight);
+        in.read("expert_loss", n, record_.expert_loss);
+        std::vector<std::int64_t> restarts;
+        in.read("restarts", 2, restarts);
+        n_restarts_ = restarts[0];
+        restarted_at_ = static_cast<std::uint64_t>(restarts[1]);
+        std::vector<double> alarm;
+        in.read("drift_alarm", DriftAlarm::kValues, alarm);
+        alarm_.set(alarm);
     }
+    // Works out what follows from the state.
+    virtual void after_load() {}
+
+    // Nobody loses more than 1 per example, but for rounding.
+    double most_loss() const { return static_cast<double>(clock_) * (1.0 + 1e-6); }
 
     double* expert_row(std::int32_t i) { return &expert_scores_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)]; }
     double* cost_row(std::int32_t i) { return &costs_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)]; }

@@ -108,6 +108,11 @@ class Committee final : public Learner {
         if (nearest_) nearest_->load(in, "output_neighbours.");
         if (stack_) stack_->load(in, "stack.", n_labels_ + 1);
     }
+    void check() const override {
+        for (std::size_t i = 0; i < scorers_.size(); ++i) scorers_[i]->check(settings_.parts[i] + ".");
+        if (nearest_) nearest_->check("output_neighbours.");
+        if (stack_) stack_->check("stack.");
+    }
 
   private:
     std::size_t n_parts() const { return settings_.parts.size(); }

@@ -101,31 +101,36 @@ class FeatureScale {
     std::size_t memory_bytes() const { return 4 * mean_.capacity() * sizeof(double); }
 
     void save(Archive& out, const std::string& prefix) const {
-        out[prefix + "n_rows"] = std::vector<double>{n_rows_};
-        out[prefix + "n_nonzero"] = n_nonzero_;
-        out[prefix + "n_missing"] = n_missing_;
-        out[prefix + "mean"] = mean_;
-        out[prefix + "m2"] = m2_;
+        out.add(prefix + "n_rows", std::vector<double>{n_rows_});
+        out.add(prefix + "n_nonzero", n_nonzero_);
+        out.add(prefix + "n_missing", n_missing_);
+        out.add(prefix + "mean", mean_);
+        out.add(prefix + "m2", m2_);
     }
     void load(const ArchiveView& in, const std::string& prefix) {
-        read(in, prefix + "n_nonzero", n_nonzero_);
-        read(in, prefix + "n_missing", n_missing_);
-        read(in, prefix + "mean", mean_);
-        read(in, prefix + "m2", m2_);
-        std::vector<double> rows(1);
-        read(in, prefix + "n_rows", rows);
-        n_rows_ = rows[0];
+        const std::size_t n = n_features();
+        n_rows_ = in.read_one<double>(prefix + "n_rows");
+        in.read(prefix + "n_nonzero", n, n_nonzero_);
+        in.read(prefix + "n_missing", n, n_missing_);
+        in.read(prefix + "mean", n, mean_);
+        in.read(prefix + "m2", n, m2_);
+        check(prefix);
         n_always_missing_ = 0;
-        for (const double n : n_missing_) n_always_missing_ += n_rows_ > 0.0 && n == n_rows_ ? 1u : 0u;
+        for (const double missing : n_missing_) n_always_missing_ += n_rows_ > 0.0 && missing == n_rows_ ? 1u : 0u;
+    }
+    void check(const std::string& prefix) const {
+        constexpr double kHashedFeatures = 2147483648.0;  // so many may fall into one bucket, and are added
+        constexpr double kMean = kHashedFeatures * kLargest, kSquares = 4.0 * kMean * kMean * kMostRows;
+        require(is_count(n_rows_), prefix, "n_rows");
+        for (std::size_t f = 0; f < n_features(); ++f) {
+            require(is_count(n_nonzero_[f]), prefix, "n_nonzero");
+            require(is_count(n_missing_[f]) && n_missing_[f] + n_nonzero_[f] <= n_rows_, prefix, "n_missing");
+        }
+        check_within(mean_, -kMean, kMean, prefix, "mean");
+        check_within(m2_, 0.0, kSquares, prefix, "m2");
     }
 
   private:
-    static void read(const ArchiveView& in, const std::string& name, std::vector<double>& out) {
-        const auto span = in.get<double>(name, out.size());
-        check_finite(span, name);
-        out.assign(span.data, span.data + span.size);
-    }
-
     double n_rows_ = 0.0;
     std::size_t n_always_missing_ = 0;
     std::vector<double> n_nonzero_, n_missing_, mean_, m2_;  // mean and m2 of the non-zero values

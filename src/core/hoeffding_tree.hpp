@@ -50,7 +50,12 @@ class HoeffdingTree final : public Learner {
             return;
         }
         const double unseen = static_cast<double>(n_labels_ - leaf.n_entries());
-        const double scale = 1.0 / (leaf.weight + unseen);
+        const double total = leaf.weight + unseen;
+        if (!(total >= kLeastTotal)) {  // masses so small that their shares are not exact: as if nothing had been seen
+            std::fill(votes, votes + n_labels_, 1.0 / static_cast<double>(n_labels_));
+            return;
+        }
+        const double scale = 1.0 / total;
         std::fill(votes, votes + n_labels_, scale);
         for (const Entry& entry : leaf.entries) votes[entry.label] = entry.mass * scale;
     }
@@ -63,7 +68,7 @@ class HoeffdingTree final : public Learner {
         for (const std::int32_t label : labels.relevant) {
             const double importance =
                 settings_.weight_scale * weights[0] * (1.0 - costs[static_cast<std::size_t>(label)]);
-            if (importance > 0.0) learn_label(find_leaf(x), label, importance);
+            if (importance > 0.0) learn_label(find_leaf(x), label, std::min(importance, kMostImportance));
         }
     }
 
@@ -82,8 +87,12 @@ class HoeffdingTree final : public Learner {
 
     void save(Archive& out) const override;
     void load(const ArchiveView& in) override;
+    void check() const override;
 
   private:
+    static constexpr double kMostImportance = 1e60;  // keeps sums of squares finite; potentials may ask for any weight
+    static constexpr double kLeastTotal = 1e-300;    // of the masses in a leaf
+
     struct Entry {
         double mass = 1.0;
         std::int32_t label = 0;

@@ -7,66 +7,60 @@
 namespace boostline {
 
 inline void HoeffdingTree::save(Archive& out) const {
-    std::vector<double> threshold, weight, last_try, mass, stats;
-    std::vector<std::int32_t> covariate, left, n_entries, label;
-    std::vector<std::uint8_t> nan_right, active, observed;
-    const std::size_t width = LabelStats::kArrays * settings_.features.size();
-    for (std::int32_t i = 0; i < n_nodes(); ++i) {
-        const Node& node = nodes_[i];
-        threshold.push_back(node.threshold);
-        weight.push_back(node.weight);
-        last_try.push_back(node.last_try);
-        covariate.push_back(node.covariate);
-        left.push_back(node.left);
-        n_entries.push_back(node.n_entries());
-        nan_right.push_back(node.nan_right);
-        active.push_back(node.active);
-        for (const Entry& entry : node.entries) {
-            mass.push_back(entry.mass);
-            label.push_back(entry.label);
-            observed.push_back(entry.stats >= 0);
-            if (entry.stats >= 0) {
-                const double* block = stats_.at(entry.stats);
-                stats.insert(stats.end(), block, block + width);
+    const auto nodes = [&](const char* name, auto value) {
+        using T = decltype(value(nodes_[0]));
+        out.add<T>(name, nodes_.n_used(), [&](auto&& write) {
+            for (std::int32_t i = 0; i < n_nodes(); ++i) {
+                const T v = value(nodes_[i]);
+                write(&v, 1);
             }
-        }
-    }
-    out["node_threshold"] = std::move(threshold);
-    out["node_weight"] = std::move(weight);
-    out["node_last_try"] = std::move(last_try);
-    out["node_covariate"] = std::move(covariate);
-    out["node_left"] = std::move(left);
-    out["node_n_labels"] = std::move(n_entries);
-    out["node_nan_right"] = std::move(nan_right);
-    out["node_active"] = std::move(active);
-    out["label"] = std::move(label);
-    out["label_mass"] = std::move(mass);
-    out["label_observed"] = std::move(observed);
-    out["label_stats"] = std::move(stats);
+        });
+    };
+    const auto for_entries = [&](auto&& visit) {
+        for (std::int32_t i = 0; i < n_nodes(); ++i)
+            for (const Entry& entry : nodes_[i].entries) visit(entry);
+    };
+    const auto entries = [&](const char* name, auto value) {
+        using T = decltype(value(Entry{}));
+        out.add<T>(name, n_entries_, [&](auto&& write) {
+            for_entries([&](const Entry& entry) {
+                const T v = value(entry);
+                write(&v, 1);
+            });
+        });
+    };
+    nodes("node_threshold", [](const Node& n) { return n.threshold; });
+    nodes("node_weight", [](const Node& n) { return n.weight; });
+    nodes("node_last_try", [](const Node& n) { return n.last_try; });
+    nodes("node_covariate", [](const Node& n) { return n.covariate; });
+    nodes("node_left", [](const Node& n) { return n.left; });
+    nodes("node_n_labels", [](const Node& n) { return n.n_entries(); });
+    nodes("node_nan_right", [](const Node& n) { return n.nan_right; });
+    nodes("node_active", [](const Node& n) { return n.active; });
+    entries("label", [](const Entry& e) { return e.label; });
+    entries("label_mass", [](const Entry& e) { return e.mass; });
+    entries("label_observed", [](const Entry& e) { return static_cast<std::uint8_t>(e.stats >= 0); });
+    const std::size_t width = LabelStats::kArrays * settings_.features.size();
+    out.add<double>("label_stats", stats_.n_used() * width, [&](auto&& write) {
+        for_entries([&](const Entry& entry) {
+            if (entry.stats >= 0) write(stats_.at(entry.stats), width);
+        });
+    });
 }
 
 inline void HoeffdingTree::load(const ArchiveView& in) {
     const auto fail = [](const std::string& what) -> void { throw std::invalid_argument("not a tree: " + what); };
-    const auto covariate = in.get<std::int32_t>("node_covariate");
-    const std::size_t n_nodes = covariate.size;
-    const auto threshold = in.get<double>("node_threshold", n_nodes);
-    const auto weight = in.get<double>("node_weight", n_nodes);
-    const auto last_try = in.get<double>("node_last_try", n_nodes);
-    const auto left = in.get<std::int32_t>("node_left", n_nodes);
-    const auto n_entries = in.get<std::int32_t>("node_n_labels", n_nodes);
-    const auto nan_right = in.get<std::uint8_t>("node_nan_right", n_nodes);
-    const auto active = in.get<std::uint8_t>("node_active", n_nodes);
-    const auto label = in.get<std::int32_t>("label");
-    const auto mass = in.get<double>("label_mass", label.size);
-    const auto observed = in.get<std::uint8_t>("label_observed", label.size);
-    const auto stats = in.get<double>("label_stats");
-    const std::size_t n_covariates = settings_.features.size();
-    const std::size_t width = LabelStats::kArrays * n_covariates;
+    const std::size_t n_nodes = in.size<std::int32_t>("node_covariate"), n_entries = in.size<std::int32_t>("label");
     if (n_nodes == 0 || n_nodes > 0x7fffffff) fail("it has no nodes or too many");
-    check_finite(threshold, "node_threshold");
-    check_finite(weight, "node_weight");
-    check_finite(last_try, "node_last_try");
-    check_finite(mass, "label_mass");
+    ArrayReader<std::int32_t> covariate(in, "node_covariate", n_nodes), left(in, "node_left", n_nodes);
+    ArrayReader<std::int32_t> n_labels(in, "node_n_labels", n_nodes), label(in, "label", n_entries);
+    ArrayReader<std::uint8_t> nan_right(in, "node_nan_right", n_nodes), active(in, "node_active", n_nodes);
+    ArrayReader<double> threshold(in, "node_threshold", n_nodes), weight(in, "node_weight", n_nodes);
+    ArrayReader<double> last_try(in, "node_last_try", n_nodes), mass(in, "label_mass", n_entries);
+    ArrayReader<std::uint8_t> observed(in, "label_observed", n_entries);
+    const std::size_t n_covariates = settings_.features.size(), width = LabelStats::kArrays * n_covariates;
+    const std::size_t n_stats = in.size<double>("label_stats");
+    ArrayReader<double> stats(in, "label_stats", n_stats);
 
     HoeffdingTree fresh(n_labels_, settings_);
     std::size_t next_entry = 0, next_stats = 0;
@@ -75,7 +69,14 @@ inline void HoeffdingTree::load(const ArchiveView& in) {
     for (std::size_t i = 0; i < n_nodes; ++i) {
         if (i > 0 && !has_parent[i]) fail("a node has no parent");
         Node& node = fresh.nodes_[static_cast<std::int32_t>(i)];
-        node = Node{threshold[i], 0.0, last_try[i], covariate[i], left[i], {}, {}, nan_right[i], active[i]};
+        node = Node{};
+        node.threshold = threshold.next();
+        node.last_try = last_try.next();
+        node.covariate = covariate.next();
+        node.left = left.next();
+        node.nan_right = nan_right.next();
+        node.active = active.next();
+        const std::int32_t n = n_labels.next();
         if (node.covariate >= 0) {
             const auto child = static_cast<std::size_t>(node.left);
             if (static_cast<std::size_t>(node.covariate) >= n_covariates) fail("a covariate is out of range");
@@ -83,37 +84,70 @@ inline void HoeffdingTree::load(const ArchiveView& in) {
             if (node.left <= static_cast<std::int32_t>(i) || child + 1 >= n_nodes) fail("a child is out of range");
             if (has_parent[child] || has_parent[child + 1]) fail("a node has two parents");
             has_parent[child] = has_parent[child + 1] = 1;
-            if (n_entries[i] != 0) fail("an inner node has labels");
-        } else if (node.covariate != -1 || n_entries[i] < 0) {
+            if (n != 0) fail("an inner node has labels");
+        } else if (node.covariate != -1 || n < 0) {
             fail("a node is neither a leaf nor a split");
         }
-        const std::size_t first_entry = next_entry;
-        for (std::int32_t j = 0; j < n_entries[i]; ++j, ++next_entry) {
-            if (next_entry >= label.size) fail("labels are missing");
-            if (label[next_entry] < 0 || label[next_entry] >= n_labels_) fail("a label is out of range");
-            auto& was_here = seen[static_cast<std::size_t>(label[next_entry])];
+        if (static_cast<std::size_t>(n) > n_entries - next_entry) fail("labels are missing");
+        next_entry += static_cast<std::size_t>(n);
+        for (std::int32_t j = 0; j < n; ++j) {
+            const std::int32_t which = label.next();
+            if (which < 0 || which >= n_labels_) fail("a label is out of range");
+            auto& was_here = seen[static_cast<std::size_t>(which)];
             if (was_here) fail("a leaf has a label twice");
             was_here = 1;
-            if (!(mass[next_entry] >= 0.0)) fail("a mass is negative");
-            Entry& entry = fresh.append(node, label[next_entry], mass[next_entry]);
-            if (!observed[next_entry]) continue;
-            if (stats.size - next_stats < width) fail("statistics are missing");
+            Entry& entry = fresh.append(node, which, mass.next());
+            if (!observed.next()) continue;
+            if (n_stats - next_stats < width) fail("statistics are missing");
             entry.stats = fresh.stats_.make();
-            std::copy(stats.data + next_stats, stats.data + next_stats + width, fresh.stats_.at(entry.stats));
-            const LabelStats block = LabelStats::in(fresh.stats_.at(entry.stats), n_covariates);
-            for (std::size_t f = 0; f < n_covariates; ++f)
-                if (!(block.weight[f] >= 0.0) || !std::isfinite(block.weight[f]) || !std::isfinite(block.mean[f]) ||
-                    !std::isfinite(block.m2[f]) || block.min[f] != block.min[f] || block.max[f] != block.max[f])
-                    fail("statistics are not finite");
+            double* block = fresh.stats_.at(entry.stats);
+            stats.next(block, width);
+            const LabelStats s = LabelStats::in(block, n_covariates);
             if (node.range.empty()) fresh.make_range(node);
-            widen(node.range.data(), node.range.data() + n_covariates, block.min, block.max, n_covariates);
+            widen(node.range.data(), node.range.data() + n_covariates, s.min, s.max, n_covariates);
             next_stats += width;
         }
-        for (std::size_t e = first_entry; e < next_entry; ++e) seen[static_cast<std::size_t>(label[e])] = 0;
-        node.weight = weight[i];  // as it was summed, not as it is summed here
+        for (const Entry& entry : node.entries) seen[static_cast<std::size_t>(entry.label)] = 0;
+        node.weight = weight.next();  // as it was summed, not as it is summed here
     }
-    if (next_entry != label.size || next_stats != stats.size) fail("there are labels or statistics of no leaf");
+    if (next_entry != n_entries || next_stats != n_stats) fail("there are labels or statistics of no leaf");
+    fresh.check();
     *this = std::move(fresh);
+}
+
+inline void HoeffdingTree::check() const {
+    // The weight of a leaf and its masses are sums of the same numbers, which round differently.
+    constexpr double kRounding = 0.01;
+    // Of many labels in each of many rows; and what rounding may add to the largest value.
+    constexpr double kMostWeight = kMostImportance * 1e25, kMost = 2.0 * kLargest, kMostSquares = kMost * kMost * kMostWeight;
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    for (std::int32_t i = 0; i < n_nodes(); ++i) {
+        const Node& node = nodes_[i];
+        check_within(node.threshold, -kMost, kMost, "", "node_threshold");
+        check_within(node.weight, 0.0, kMostWeight, "", "node_weight");
+        check_within(node.last_try, 0.0, node.weight, "", "node_last_try");
+        require(node.nan_right <= 1, "", "node_nan_right");
+        require(node.active <= 1, "", "node_active");
+        if (node.covariate >= 0) continue;
+        require(node.left == -1, "", "node_left");
+        double sum = 0.0;
+        for (const Entry& entry : node.entries) {
+            require(entry.mass > 0.0 && entry.mass <= kMostWeight, "", "label_mass");
+            sum += entry.mass;
+            if (entry.stats < 0) continue;
+            require(node.active == 1, "", "label_observed");
+            const std::size_t n = settings_.features.size();
+            const LabelStats s = LabelStats::in(const_cast<double*>(stats_.at(entry.stats)), n);
+            check_within(s.weight, n, 0.0, kMostWeight, "", "label_stats");
+            check_within(s.mean, n, -kMost, kMost, "", "label_stats");
+            check_within(s.m2, n, -kMostSquares, kMostSquares, "", "label_stats");
+            for (std::size_t f = 0; f < n; ++f)  // a covariate that was always missing has an empty range
+                require((s.min[f] >= -kLargest && s.min[f] <= s.max[f] && s.max[f] <= kLargest) ||
+                            (s.weight[f] == 0.0 && s.min[f] == kInfinity && s.max[f] == -kInfinity),
+                        "", "label_stats");
+        }
+        check_within(node.weight, (1.0 - kRounding) * sum, (1.0 + kRounding) * sum, "", "node_weight");
+    }
 }
 
 }  // namespace boostline

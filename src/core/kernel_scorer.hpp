@@ -23,7 +23,6 @@ class KernelScorer final : public Scorer {
           n_features_(static_cast<std::size_t>(n_features)),
           n_landmarks_(static_cast<std::size_t>(n_landmarks)),
           ridge_(ridge),
-          scale_(n_features_),
           landmarks_(n_features_),
           model_(0, n_labels_, ridge) {
         if (n_landmarks < 1 || !(ridge > 0.0)) throw std::invalid_argument("a kernel needs landmarks and a positive ridge");
@@ -46,6 +45,7 @@ class KernelScorer final : public Scorer {
             return;
         }
         query_.entries.assign(x, n_features_);
+        if (n_rows_ == 0) scale_ = FeatureScale(n_features_);  // not before, for a file may claim any number of features
         scale_.learn(query_.entries);
         landmarks_.keep(query_.entries);
         importance_.push_back(importance);
@@ -67,7 +67,7 @@ class KernelScorer final : public Scorer {
     void grow_features(std::int64_t n, bool were_missing) override {
         n_features_ = static_cast<std::size_t>(n);
         if (n_rows_ == n_landmarks_) return;
-        scale_.grow(n_features_, were_missing);
+        if (n_rows_ > 0) scale_.grow(n_features_, were_missing);
         landmarks_.grow(n_features_, were_missing);
     }
     void reset() override { *this = as_new(); }
@@ -81,42 +81,50 @@ class KernelScorer final : public Scorer {
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<KernelScorer>(*this); }
 
     void save(Archive& out, const std::string& prefix) const override {
-        out[prefix + "n_rows"] = std::vector<std::int64_t>{static_cast<std::int64_t>(n_rows_)};
+        out.add(prefix + "n_rows", std::vector<std::int64_t>{static_cast<std::int64_t>(n_rows_)});
         landmarks_.save(out, prefix + "landmarks.");
         if (n_rows_ < n_landmarks_) {
-            scale_.save(out, prefix + "scale.");
-            out[prefix + "importance"] = importance_;
-            out[prefix + "labels"] = labels_;
+            if (n_rows_ > 0) scale_.save(out, prefix + "scale.");
+            else FeatureScale(n_features_).save(out, prefix + "scale.");
+            out.add(prefix + "importance", importance_);
+            out.add(prefix + "labels", labels_);
         }
         if (is_fit()) model_.save(out, prefix);
     }
     void load(const ArchiveView& in, const std::string& prefix) override {
         KernelScorer fresh = as_new();
-        const auto n_rows = in.get<std::int64_t>(prefix + "n_rows", 1);
-        if (n_rows[0] < 0 || static_cast<std::uint64_t>(n_rows[0]) > n_landmarks_)
-            throw std::invalid_argument("the array '" + prefix + "n_rows' has a value out of range");
-        fresh.n_rows_ = static_cast<std::size_t>(n_rows[0]);
+        const auto n_rows = in.read_one<std::int64_t>(prefix + "n_rows");
+        require(n_rows >= 0 && static_cast<std::uint64_t>(n_rows) <= n_landmarks_, prefix, "n_rows");
+        fresh.n_rows_ = static_cast<std::size_t>(n_rows);
         const bool full = fresh.n_rows_ == n_landmarks_;
         fresh.landmarks_ =
             Landmarks::load(in, prefix + "landmarks.", n_features_, fresh.n_rows_, fresh.is_fit(), full);
-        if (full) {
-            fresh.scale_ = FeatureScale();
-        } else {
+        if (!full) {
+            in.expect<double>(prefix + "scale.mean", n_features_);
+            fresh.scale_ = FeatureScale(n_features_);
             fresh.scale_.load(in, prefix + "scale.");
-            read_doubles(in, prefix + "importance", fresh.n_rows_, fresh.importance_);
-            for (const double w : fresh.importance_)
-                if (!(w >= kLeastImportance))
-                    throw std::invalid_argument("the array '" + prefix + "importance' has a value out of range");
-            read_doubles(in, prefix + "labels", fresh.n_rows_ * n_labels_, fresh.labels_);
+            in.read(prefix + "importance", fresh.n_rows_, fresh.importance_);
+            in.read(prefix + "labels", fresh.n_rows_ * n_labels_, fresh.labels_);
         }
         if (fresh.is_fit()) fresh.model_.load(in, prefix, fresh.n_rows_);
+        fresh.check_rows(prefix);
         *this = std::move(fresh);
+    }
+    void check(const std::string& prefix) const override {
+        scale_.check(prefix + "scale.");
+        landmarks_.check(prefix + "landmarks.");
+        if (is_fit()) model_.check(prefix);
+        check_rows(prefix);
     }
 
     std::size_t n_rows() const { return n_rows_; }  // no more than n_landmarks
     const RecursiveLeastSquares& model() const { return model_; }
 
   private:
+    void check_rows(const std::string& prefix) const {
+        check_within(importance_, kLeastImportance, 1.0, prefix, "importance");
+        check_within(labels_, -kLargest, kLargest, prefix, "labels");
+    }
     KernelScorer as_new() const {
         return KernelScorer(static_cast<std::int32_t>(n_labels_), static_cast<std::int64_t>(n_features_),
                             static_cast<std::int32_t>(n_landmarks_), ridge_);
@@ -206,7 +214,7 @@ class KernelScorer final : public Scorer {
     std::size_t n_labels_, n_features_, n_landmarks_;
     double ridge_;
     std::size_t n_rows_ = 0;  // seen, up to n_landmarks_
-    FeatureScale scale_;
+    FeatureScale scale_;  // empty before the first row and after the last landmark
     Landmarks landmarks_;
     RecursiveLeastSquares model_;              // while n_rows_ < n_landmarks_ its covariance is (K + ridge / w)^-1
     std::vector<double> importance_, labels_;  // of the rows, until n_landmarks_

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "feature_scale.hpp"
 #include "math.hpp"
@@ -192,72 +193,70 @@ class Landmarks {
     }
 
     void save(Archive& out, const std::string& prefix) const {
-        out[prefix + "index"] = index_;
-        out[prefix + "offset"] = offset_;
-        out[prefix + "value"] = value_;  // NaN: missing
+        out.add(prefix + "index", index_);
+        out.add(prefix + "offset", offset_);
+        out.add(prefix + "value", value_);  // NaN: missing
         if (!is_fit()) return;
-        out[prefix + "is_dense"] = std::vector<std::uint8_t>{static_cast<std::uint8_t>(is_dense_)};
-        out[prefix + "mean"] = mean_;
-        out[prefix + "inverse"] = inverse_;
-        out[prefix + "unit"] = unit_;
-        out[prefix + "width"] = std::vector<double>{width_};
+        out.add(prefix + "is_dense", std::vector<std::uint8_t>{static_cast<std::uint8_t>(is_dense_)});
+        out.add(prefix + "mean", mean_);
+        out.add(prefix + "inverse", inverse_);
+        out.add(prefix + "unit", unit_);
+        out.add(prefix + "width", std::vector<double>{width_});
     }
 
     // n rows; the caller knows from n whether they have been fitted and frozen.
     static Landmarks load(const ArchiveView& in, const std::string& prefix, std::size_t n_features, std::size_t n, bool fitted,
                           bool frozen) {
         if (frozen && fitted) {  // features may have come since, which the landmarks do not know
-            const std::size_t known = in.get<double>(prefix + "mean").size;
-            require(known <= n_features, prefix + "mean");
+            const std::size_t known = in.size<double>(prefix + "mean");
+            require(known <= n_features, prefix, "mean");
             n_features = known;
         }
         Landmarks out(n_features);
         if (fitted) {
-            const auto is_dense = in.get<std::uint8_t>(prefix + "is_dense", 1);
-            require(is_dense[0] <= 1, prefix + "is_dense");
-            out.is_dense_ = is_dense[0] == 1;
+            const auto is_dense = in.read_one<std::uint8_t>(prefix + "is_dense");
+            require(is_dense <= 1, prefix, "is_dense");
+            out.is_dense_ = is_dense == 1;
         }
         const bool no_entries = frozen && out.is_dense_;
-        const auto offset = in.get<std::int64_t>(prefix + "offset", no_entries ? 1 : n + 1);
-        const auto index = in.get<std::int32_t>(prefix + "index");
-        const auto value = in.get<double>(prefix + "value", frozen ? 0 : index.size);
-        require(offset[0] == 0 && static_cast<std::uint64_t>(offset[offset.size - 1]) == index.size, prefix + "offset");
-        for (std::size_t i = 1; i < offset.size; ++i) {
-            require(offset[i] >= offset[i - 1] && static_cast<std::uint64_t>(offset[i]) <= index.size, prefix + "offset");
-            for (std::int64_t e = offset[i - 1]; e < offset[i]; ++e) {
-                const auto at = static_cast<std::size_t>(e);
-                require(index[at] >= 0 && static_cast<std::size_t>(index[at]) < n_features, prefix + "index");
-                require(e == offset[i - 1] || index[at] > index[at - 1], prefix + "index");
-            }
+        const std::size_t n_entries = in.size<std::int32_t>(prefix + "index");
+        in.read(prefix + "offset", no_entries ? 1 : n + 1, out.offset_);
+        in.read(prefix + "index", n_entries, out.index_);
+        in.read(prefix + "value", frozen ? 0 : n_entries, out.value_);
+        if (fitted) {
+            out.n_ = n;
+            in.read(prefix + "mean", n_features, out.mean_);
+            in.read(prefix + "inverse", n_features, out.inverse_);
+            in.read(prefix + "unit", out.is_dense_ ? n * padded(n_features) : n_entries, out.unit_);
+            out.width_ = in.read_one<double>(prefix + "width");
         }
-        for (std::size_t e = 0; e < value.size; ++e) require(!std::isinf(value[e]), prefix + "value");
-        out.offset_.assign(offset.data, offset.data + offset.size);
-        out.index_.assign(index.data, index.data + index.size);
-        out.value_.assign(value.data, value.data + value.size);
-        if (!fitted) return out;
-        out.n_ = n;
-        read(in, prefix + "mean", n_features, out.mean_);
-        read(in, prefix + "inverse", n_features, out.inverse_);
-        for (const double v : out.inverse_) require(v >= 0.0, prefix + "inverse");
-        read(in, prefix + "unit", out.is_dense_ ? n * padded(n_features) : index.size, out.unit_);
-        std::vector<double> width;
-        read(in, prefix + "width", 1, width);
-        require(width[0] > 0.0, prefix + "width");
-        out.width_ = width[0];
-        out.count_varying();
-        out.find_squares();
+        out.check(prefix);
+        if (fitted) {
+            out.count_varying();
+            out.find_squares();
+        }
         return out;
+    }
+    void check(const std::string& prefix) const {
+        constexpr double kUnit = 10.0;  // the difference of two clipped values
+        require(offset_[0] == 0 && static_cast<std::uint64_t>(offset_.back()) == index_.size(), prefix, "offset");
+        for (std::size_t i = 1; i < offset_.size(); ++i) {
+            require(offset_[i] >= offset_[i - 1] && static_cast<std::uint64_t>(offset_[i]) <= index_.size(), prefix, "offset");
+            std::int64_t before = -1;
+            for_entries(i - 1, [&](std::size_t e, std::size_t f) {
+                require(index_[e] > before && f < d_, prefix, "index");
+                before = index_[e];
+            });
+        }
+        for (const double v : value_) require(!(std::fabs(v) > kLargest), prefix, "value");
+        if (!is_fit()) return;
+        check_within(mean_, -2.0 * kLargest, 2.0 * kLargest, prefix, "mean");  // the mean of largest values may round up
+        check_within(inverse_, 0.0, std::numeric_limits<double>::max(), prefix, "inverse");
+        check_within(unit_, -kUnit, kUnit, prefix, "unit");
+        check_within(width_, 0.9 * std::sqrt(kLeastSquare), 2.0 * kUnit, prefix, "width");
     }
 
   private:
-    static void require(bool ok, const std::string& name) {
-        if (!ok) throw std::invalid_argument("the array '" + name + "' has a value out of range");
-    }
-    static void read(const ArchiveView& in, const std::string& name, std::size_t size, std::vector<double>& out) {
-        const auto span = in.get<double>(name, size);
-        check_finite(span, name);
-        out.assign(span.data, span.data + span.size);
-    }
     template <class T>
     static void release(std::vector<T>& v) {
         std::vector<T>().swap(v);
@@ -334,7 +333,7 @@ class Landmarks {
             }
             for (const double c : centre) sum -= n * c * c;
         }
-        return std::sqrt(2.0 * std::max(sum, 0.0) / n + 1e-12);
+        return std::sqrt(2.0 * std::max(sum, 0.0) / n + kLeastSquare);
     }
 
     void kernel_with(const double* unit, const std::int32_t* index, std::size_t n_entries, std::vector<double>& dense,
@@ -355,6 +354,8 @@ class Landmarks {
         }
         exponential_kernel(out, n, width_);
     }
+
+    static constexpr double kLeastSquare = 1e-12;  // of the width, when all rows are alike
 
     std::size_t d_, n_ = 0;
     bool is_dense_ = false;

@@ -46,6 +46,8 @@ class Learner {
     virtual std::unique_ptr<Learner> alias() const { return clone(); }
     virtual void save(Archive& out) const = 0;
     virtual void load(const ArchiveView& in) = 0;
+    // Throws std::invalid_argument unless every number is one that learning can lead to and scores stay finite with.
+    virtual void check() const = 0;
     virtual std::string kind() const = 0;
 };
 

@@ -147,18 +147,24 @@ class RecursiveLeastSquares {
     }
 
     void save(Archive& out, const std::string& prefix) const {
-        out[prefix + "weights"] = weights_;
-        out[prefix + "stretch"] = std::vector<double>{stretch_, too_large_ ? 1.0 : 0.0};
+        out.add(prefix + "weights", weights_);
+        out.add(prefix + "stretch", std::vector<double>{stretch_, too_large_ ? 1.0 : 0.0});
         covariance_.save(out, prefix + "covariance.");
     }
     void load(const ArchiveView& in, const std::string& prefix, std::size_t n_inputs) {
-        read_doubles(in, prefix + "weights", n_inputs * n_labels_, weights_);
-        const auto stretch = in.get<double>(prefix + "stretch", 2);
-        if (!(stretch[0] >= 1.0 && stretch[0] <= 1e100))
-            throw std::invalid_argument("the array '" + prefix + "stretch' is out of range");
+        in.read(prefix + "weights", n_inputs * n_labels_, weights_);
+        std::vector<double> stretch;
+        in.read(prefix + "stretch", 2, stretch);
+        require(stretch[1] == 0.0 || stretch[1] == 1.0, prefix, "stretch");
         stretch_ = stretch[0];
-        too_large_ = stretch[1] != 0.0;
+        too_large_ = stretch[1] == 1.0;
         covariance_.load(in, prefix + "covariance.", n_inputs);
+        check(prefix);
+    }
+    void check(const std::string& prefix) const {
+        check_within(weights_, -kLargest, kLargest, prefix, "weights");
+        check_within(stretch_, 1.0, kLargest, prefix, "stretch");
+        covariance_.check(prefix + "covariance.");
     }
 
   private:

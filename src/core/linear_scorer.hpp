@@ -178,35 +178,31 @@ class LinearScorer final : public Scorer {
     void save(Archive& out, const std::string& prefix) const override {
         scale_.save(out, prefix);
         memory_.save(out, prefix);
-        std::vector<double> w(n_inputs_ * n_labels_), squares(n_inputs_ * n_labels_);
-        for (std::size_t f = 0; f < n_inputs_; ++f) {
-            std::copy_n(weights_.data() + f * 2 * width(), n_labels_, w.data() + f * n_labels_);
-            std::copy_n(weights_.data() + (f * 2 + 1) * width(), n_labels_, squares.data() + f * n_labels_);
-        }
-        const auto n = static_cast<std::ptrdiff_t>(n_labels_);
-        out[prefix + "weights"] = std::move(w);
-        out[prefix + "squares"] = std::move(squares);
-        out[prefix + "bias"] = std::vector<double>(bias_.begin(), bias_.begin() + n);
-        out[prefix + "bias_squares"] = std::vector<double>(bias_squares_.begin(), bias_squares_.begin() + n);
+        for (const std::size_t part : {0, 1})
+            out.add<double>(prefix + (part == 0 ? "weights" : "squares"), n_inputs_ * n_labels_, [&](auto&& write) {
+                for (std::size_t f = 0; f < n_inputs_; ++f) write(weights_.data() + (f * 2 + part) * width(), n_labels_);
+            });
+        out.add<double>(prefix + "bias", n_labels_, [&](auto&& write) { write(bias_.data(), n_labels_); });
+        out.add<double>(prefix + "bias_squares", n_labels_, [&](auto&& write) { write(bias_squares_.data(), n_labels_); });
     }
     void load(const ArchiveView& in, const std::string& prefix) override {
-        const auto w = in.get<double>(prefix + "weights", n_inputs_ * n_labels_);
-        const auto squares = in.get<double>(prefix + "squares", n_inputs_ * n_labels_);
-        const auto bias = in.get<double>(prefix + "bias", n_labels_);
-        const auto bias_squares = in.get<double>(prefix + "bias_squares", n_labels_);
-        check_finite(w, prefix + "weights");
-        check_finite(bias, prefix + "bias");
-        check_squares(squares, prefix + "squares");
-        check_squares(bias_squares, prefix + "bias_squares");
+        ArrayReader<double> w(in, prefix + "weights", n_inputs_ * n_labels_), squares(in, prefix + "squares", n_inputs_ * n_labels_);
+        ArrayReader<double> bias(in, prefix + "bias", n_labels_), bias_squares(in, prefix + "bias_squares", n_labels_);
         scale_.load(in, prefix);
         memory_.load(in, prefix, n_inputs_);
         start();
         for (std::size_t f = 0; f < n_inputs_; ++f) {
-            std::copy_n(w.data + f * n_labels_, n_labels_, weights_.data() + f * 2 * width());
-            std::copy_n(squares.data + f * n_labels_, n_labels_, weights_.data() + (f * 2 + 1) * width());
+            w.next(weights_.data() + f * 2 * width(), n_labels_);
+            squares.next(weights_.data() + (f * 2 + 1) * width(), n_labels_);
         }
-        std::copy_n(bias.data, n_labels_, bias_.data());
-        std::copy_n(bias_squares.data, n_labels_, bias_squares_.data());
+        bias.next(bias_.data(), n_labels_);
+        bias_squares.next(bias_squares_.data(), n_labels_);
+        check_weights(prefix);
+    }
+    void check(const std::string& prefix) const override {
+        scale_.check(prefix);
+        memory_.check(prefix, n_inputs_);
+        check_weights(prefix);
     }
 
   private:
@@ -233,10 +229,16 @@ class LinearScorer final : public Scorer {
         bias_squares_.assign(n, kFirstSquares);
     }
 
-    static void check_squares(const Span<double>& span, const std::string& name) {
-        check_finite(span, name);
-        for (std::size_t i = 0; i < span.size; ++i)
-            if (!(span[i] >= kFirstSquares)) throw std::invalid_argument("the array '" + name + "' has a value below its start");
+    // Squares stay those of a normal number, as inverse_sqrt needs.
+    void check_weights(const std::string& prefix) const {
+        constexpr double kMostSquares = kLargest * kLargest;
+        const std::size_t n = width();
+        for (std::size_t f = 0; f < n_inputs_; ++f) {
+            check_within(weights_.data() + f * 2 * n, n, -kLargest, kLargest, prefix, "weights");
+            check_within(weights_.data() + (f * 2 + 1) * n, n, kFirstSquares, kMostSquares, prefix, "squares");
+        }
+        check_within(bias_, -kLargest, kLargest, prefix, "bias");
+        check_within(bias_squares_, kFirstSquares, kMostSquares, prefix, "bias_squares");
     }
 
     // The finaliser of splitmix64: a fixed bijection, so that a file means the same on every machine.

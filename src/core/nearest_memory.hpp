@@ -140,55 +140,52 @@ class NearestMemory {
 
     // Oldest first.
     void save(Archive& out, const std::string& prefix) const {
-        std::vector<float> points;
-        std::vector<std::uint8_t> targets;
-        std::vector<double> importance;
-        points.reserve(size() * n_inputs_);
-        for (std::size_t age = size(); age-- > 0;) {
-            const std::size_t slot = slot_of(age);
-            for (std::size_t f = 0; f < n_inputs_; ++f) points.push_back(points_[place(slot) + f * kPointBlock]);
-            for (std::size_t j = 0; j < n_labels_; ++j)
-                targets.push_back(static_cast<std::uint8_t>(targets_[slot * n_labels_ + j] + 1));
-            importance.push_back(importance_[slot]);
-        }
-        out[prefix + "points"] = std::move(points);
-        out[prefix + "point_targets"] = std::move(targets);
-        out[prefix + "point_importance"] = std::move(importance);
-        out[prefix + "relevant"] = relevant_;
-        out[prefix + "known"] = known_;
-        out[prefix + "n_added"] = std::vector<double>{n_added_};
+        const auto slots = [this](auto&& visit) {
+            for (std::size_t age = size(); age-- > 0;) visit(slot_of(age));
+        };
+        out.add<float>(prefix + "points", size() * n_inputs_, [&](auto&& write) {
+            slots([&](std::size_t slot) {
+                for (std::size_t f = 0; f < n_inputs_; ++f) write(&points_[place(slot) + f * kPointBlock], 1);
+            });
+        });
+        out.add<std::uint8_t>(prefix + "point_targets", size() * n_labels_, [&](auto&& write) {
+            slots([&](std::size_t slot) { write_targets(&targets_[slot * n_labels_], n_labels_, write); });
+        });
+        out.add<double>(prefix + "point_importance", size(), [&](auto&& write) {
+            slots([&](std::size_t slot) { write(&importance_[slot], 1); });
+        });
+        out.add(prefix + "relevant", relevant_);
+        out.add(prefix + "known", known_);
+        out.add(prefix + "n_added", std::vector<double>{n_added_});
     }
     void load(const ArchiveView& in, const std::string& prefix) {
         NearestMemory fresh(n_labels_, n_inputs_, n_neighbours_, capacity_);
-        const auto importance = in.get<double>(prefix + "point_importance");
-        const std::size_t n = importance.size;
+        const std::size_t n = in.size<double>(prefix + "point_importance");
         if (n > capacity_) throw std::invalid_argument("'" + prefix + "point_importance' has more points than fit");
-        const auto points = in.get<float>(prefix + "points", n * n_inputs_);
-        const auto targets = in.get<std::uint8_t>(prefix + "point_targets", n * n_labels_);
-        for (std::size_t i = 0; i < points.size; ++i)
-            if (!(std::fabs(points[i]) <= kFarthest))
-                throw std::invalid_argument("the array '" + prefix + "points' has a value out of range");
-        for (std::size_t i = 0; i < targets.size; ++i)
-            if (targets[i] > 2) throw std::invalid_argument("'" + prefix + "point_targets' has a value above 2");
-        std::vector<double> point(n_inputs_);
-        std::vector<std::int8_t> y(n_labels_);
-        for (std::size_t i = 0; i < n; ++i) {
-            if (!(importance[i] > 0.0 && importance[i] <= 1.0))
-                throw std::invalid_argument("'" + prefix + "point_importance' has a value outside (0, 1]");
-            for (std::size_t f = 0; f < n_inputs_; ++f) point[f] = static_cast<double>(points[i * n_inputs_ + f]);
-            for (std::size_t j = 0; j < n_labels_; ++j)
-                y[j] = static_cast<std::int8_t>(static_cast<int>(targets[i * n_labels_ + j]) - 1);
-            fresh.add(point.data(), y.data(), importance[i]);
-        }
-        std::vector<double> added;
-        read_doubles(in, prefix + "relevant", n_labels_, fresh.relevant_);
-        read_doubles(in, prefix + "known", n_labels_, fresh.known_);
-        read_doubles(in, prefix + "n_added", 1, added);
-        fresh.n_added_ = added[0];
-        for (std::size_t j = 0; j < n_labels_; ++j)
-            if (!(fresh.relevant_[j] >= 0.0 && fresh.relevant_[j] <= fresh.known_[j] && fresh.known_[j] <= added[0]))
-                throw std::invalid_argument("the counts of '" + prefix + "relevant' contradict each other");
+        ArrayReader<float> points(in, prefix + "points", n * n_inputs_);
+        in.read(prefix + "point_importance", n, fresh.importance_);
+        read_targets(in, prefix + "point_targets", n * n_labels_, fresh.targets_);
+        fresh.points_.assign((n + kPointBlock - 1) / kPointBlock * kPointBlock * n_inputs_, 0.0f);
+        for (std::size_t slot = 0; slot < n; ++slot)
+            for (std::size_t f = 0; f < n_inputs_; ++f) fresh.points_[place(slot) + f * kPointBlock] = points.next();
+        fresh.next_ = n % std::max<std::size_t>(capacity_, 1);
+        in.read(prefix + "relevant", n_labels_, fresh.relevant_);
+        in.read(prefix + "known", n_labels_, fresh.known_);
+        fresh.n_added_ = in.read_one<double>(prefix + "n_added");
+        fresh.check(prefix);
         *this = std::move(fresh);
+    }
+    void check(const std::string& prefix) const {
+        bool near = true;
+        for (const float x : points_) near &= std::fabs(x) <= kFarthest;
+        require(near, prefix, "points");
+        check_importance(importance_, prefix, "point_importance");
+        check_targets(targets_, prefix, "point_targets");
+        check_within(n_added_, 0.0, kMostRows, prefix, "n_added");
+        for (std::size_t j = 0; j < n_labels_; ++j) {
+            check_within(known_[j], 0.0, n_added_, prefix, "known");
+            check_within(relevant_[j], 0.0, known_[j], prefix, "relevant");
+        }
     }
 
   private:

@@ -72,6 +72,11 @@ class NeighboursScorer final : public Scorer {
         if (rows_.size() != nearest_.size())
             throw std::invalid_argument("'" + prefix + "row_length' and '" + prefix + "points' differ in length");
     }
+    void check(const std::string& prefix) const override {
+        scale_.check(prefix);
+        rows_.check(prefix, scale_.n_features());
+        nearest_.check(prefix);
+    }
 
   private:
     struct Scratch {

@@ -26,6 +26,11 @@ class OnlineBMR final : public Booster {
         learner_weights_.assign(static_cast<std::size_t>(n_votes_), 1.0);
     }
 
+    void check() const override {
+        Booster::check();
+        check_within(learner_weights_, 1.0, 1.0, "", "learner_weights");
+    }
+
     std::unique_ptr<Booster> clone(bool share_serial) const override {
         return detached(std::make_unique<OnlineBMR>(*this), share_serial);
     }
@@ -92,10 +97,11 @@ class OnlineBMR final : public Booster {
         double relevant = 0.0, irrelevant = 0.0;
         for (const double s : scratch.relevant) relevant += exp_(-s);
         for (const double s : scratch.irrelevant) irrelevant += exp_(s);
+        const auto limited = [](double step) { return std::min(step, kLargest); };  // hundreds of votes overflow
         for (std::size_t l = 0; l < scratch.relevant.size(); ++l)
-            scratch.relevant_sum[l] = factor * kInverseE * (exp_(-scratch.relevant[l]) * irrelevant);
+            scratch.relevant_sum[l] = limited(factor * kInverseE * (exp_(-scratch.relevant[l]) * irrelevant));
         for (std::size_t r = 0; r < scratch.irrelevant.size(); ++r)
-            scratch.irrelevant_sum[r] = factor * (exp_(scratch.irrelevant[r]) * relevant);
+            scratch.irrelevant_sum[r] = limited(factor * (exp_(scratch.irrelevant[r]) * relevant));
     }
 
     std::map<std::int64_t, std::shared_ptr<const StepTable>> tables_;

@@ -81,8 +81,8 @@ BOOSTLINE_VECTORISED static double add_steps(double relevant, const double* BOOS
         const std::size_t size = n - start < kBlock ? n - start : kBlock, whole = size - size % kLanes;
         for (std::size_t i = 0; i < size; ++i) {
             double position = (irrelevant[start + i] - relevant - row.origin) * per_unit;
-            position = position < per_unit ? per_unit : position;
-            position = position > end ? end : position;
+            position = position > per_unit ? position : per_unit;  // also for NaN, which must not become an index
+            position = position < end ? position : end;
             const auto cell = static_cast<std::int32_t>(position);
             cells[i] = cell < row.last_cell ? cell : row.last_cell;
             fractions[i] = position - static_cast<double>(cells[i]);

@@ -35,18 +35,18 @@ class RecencyScorer final : public Scorer {
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<RecencyScorer>(*this); }
 
     void save(Archive& out, const std::string& prefix) const override {
-        out[prefix + "counts"] = counts_;
-        out[prefix + "total"] = std::vector<double>{total_};
+        out.add(prefix + "counts", counts_);
+        out.add(prefix + "total", std::vector<double>{total_});
     }
     void load(const ArchiveView& in, const std::string& prefix) override {
-        std::vector<double> counts, total;
-        read_doubles(in, prefix + "counts", counts_.size(), counts);
-        read_doubles(in, prefix + "total", 1, total);
-        for (const double c : counts)
-            if (c < 0.0 || c > total[0] * (1.0 + 1e-9))
-                throw std::invalid_argument("the array '" + prefix + "counts' has a value that is no share of the total");
-        counts_ = std::move(counts);
-        total_ = total[0];
+        in.read(prefix + "counts", counts_.size(), counts_);
+        total_ = in.read_one<double>(prefix + "total");
+        check(prefix);
+    }
+    void check(const std::string& prefix) const override {
+        constexpr double kRounding = 1e-6;
+        check_within(total_, 0.0, kMostRows, prefix, "total");
+        check_within(counts_, 0.0, total_ * (1.0 + kRounding) + 1e-300, prefix, "counts");
     }
 
   private:

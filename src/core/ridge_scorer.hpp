@@ -10,9 +10,7 @@ namespace boostline {
 class RidgeScorer final : public Scorer {
   public:
     RidgeScorer(std::int32_t n_labels, std::int64_t n_features, double ridge, double forgetting = 1.0)
-        : ridge_(ridge),
-          forgetting_(forgetting),
-          scale_(static_cast<std::size_t>(n_features)),
+        : scale_(static_cast<std::size_t>(n_features)),
           model_(static_cast<std::size_t>(n_features) + 1, static_cast<std::size_t>(n_labels), ridge, forgetting) {}
 
     std::string kind() const override { return "ridge"; }
@@ -56,11 +54,12 @@ class RidgeScorer final : public Scorer {
         model_.save(out, prefix);
     }
     void load(const ArchiveView& in, const std::string& prefix) override {
-        RidgeScorer fresh(static_cast<std::int32_t>(model_.n_labels()), static_cast<std::int64_t>(scale_.n_features()), ridge_,
-                          forgetting_);
-        fresh.scale_.load(in, prefix + "scale.");
-        fresh.model_.load(in, prefix, scale_.n_features() + 1);
-        *this = std::move(fresh);
+        scale_.load(in, prefix + "scale.");
+        model_.load(in, prefix, scale_.n_features() + 1);
+    }
+    void check(const std::string& prefix) const override {
+        scale_.check(prefix + "scale.");
+        model_.check(prefix);
     }
 
     const RecursiveLeastSquares& model() const { return model_; }
@@ -82,7 +81,6 @@ class RidgeScorer final : public Scorer {
         inputs[d] = 1.0;
     }
 
-    double ridge_, forgetting_;
     FeatureScale scale_;
     RecursiveLeastSquares model_;
     std::vector<double> inputs_;  // of the row between score_to_learn and learn

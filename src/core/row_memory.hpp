@@ -103,64 +103,60 @@ class RowMemory {
 
     // Oldest row first, without the gaps of the pool.
     void save(Archive& out, const std::string& prefix) const {
-        std::vector<std::int32_t> index, length;
-        std::vector<double> value, importance;
-        std::vector<std::uint8_t> targets;
-        index.reserve(held_);
-        value.reserve(held_);
-        for (std::size_t age = size(); age-- > 0;) {
-            const RowView r = row(age);
-            index.insert(index.end(), r.index, r.index + r.size);
-            value.insert(value.end(), r.value, r.value + r.size);
-            length.push_back(static_cast<std::int32_t>(r.size));
-            importance.push_back(this->importance(age));
-            const std::int8_t* y = this->targets(age);
-            for (std::size_t j = 0; j < n_labels_; ++j) targets.push_back(static_cast<std::uint8_t>(y[j] + 1));
-        }
-        out[prefix + "row_index"] = std::move(index);
-        out[prefix + "row_value"] = std::move(value);
-        out[prefix + "row_length"] = std::move(length);
-        out[prefix + "row_importance"] = std::move(importance);
-        out[prefix + "row_targets"] = std::move(targets);
+        const auto rows = [this](auto&& visit) {
+            for (std::size_t age = size(); age-- > 0;) visit(age);
+        };
+        out.add<std::int32_t>(prefix + "row_index", held_, [&](auto&& write) {
+            rows([&](std::size_t age) { write(row(age).index, row(age).size); });
+        });
+        out.add<double>(prefix + "row_value", held_, [&](auto&& write) {
+            rows([&](std::size_t age) { write(row(age).value, row(age).size); });
+        });
+        out.add<std::int32_t>(prefix + "row_length", size(), [&](auto&& write) {
+            rows([&](std::size_t age) { write(&length_[slot_of(age)], 1); });
+        });
+        out.add<double>(prefix + "row_importance", size(), [&](auto&& write) {
+            rows([&](std::size_t age) { write(&importance_[slot_of(age)], 1); });
+        });
+        out.add<std::uint8_t>(prefix + "row_targets", size() * n_labels_, [&](auto&& write) {
+            rows([&](std::size_t age) { write_targets(targets(age), n_labels_, write); });
+        });
     }
 
     void load(const ArchiveView& in, const std::string& prefix, std::size_t n_features) {
-        const auto length = in.get<std::int32_t>(prefix + "row_length");
-        if (length.size > capacity_) throw std::invalid_argument("'" + prefix + "row_length' has more rows than fit");
-        std::size_t total = 0;
-        for (std::size_t i = 0; i < length.size; ++i) {
-            if (length[i] < 0 || static_cast<std::size_t>(length[i]) > n_features)
-                throw std::invalid_argument("'" + prefix + "row_length' has a row with an impossible length");
-            total += static_cast<std::size_t>(length[i]);
+        RowMemory fresh(capacity_, n_labels_);
+        const std::size_t n = in.size<std::int32_t>(prefix + "row_length");
+        if (n > capacity_) throw std::invalid_argument("'" + prefix + "row_length' has more rows than fit");
+        in.expect<std::uint8_t>(prefix + "row_targets", n * n_labels_);
+        in.read(prefix + "row_length", n, fresh.length_);
+        fresh.start_.reserve(n);
+        for (const std::int32_t length : fresh.length_) {
+            require(length >= 0 && static_cast<std::size_t>(length) <= n_features, prefix, "row_length");
+            fresh.start_.push_back(fresh.held_);
+            fresh.held_ += static_cast<std::size_t>(length);
         }
-        const auto index = in.get<std::int32_t>(prefix + "row_index", total);
-        const auto value = in.get<double>(prefix + "row_value", total);
-        const auto importance = in.get<double>(prefix + "row_importance", length.size);
-        const auto targets = in.get<std::uint8_t>(prefix + "row_targets", length.size * n_labels_);
-        for (std::size_t i = 0, at = 0; i < length.size; ++i) {
+        fresh.head_ = fresh.held_;
+        fresh.next_ = n == capacity_ ? 0 : n;
+        in.read(prefix + "row_index", fresh.held_, fresh.index_);
+        in.read(prefix + "row_value", fresh.held_, fresh.value_);
+        in.read(prefix + "row_importance", n, fresh.importance_);
+        read_targets(in, prefix + "row_targets", n * n_labels_, fresh.targets_);
+        fresh.check(prefix, n_features);
+        *this = std::move(fresh);
+    }
+    void check(const std::string& prefix, std::size_t n_features) const {
+        constexpr double kMost = 2147483648.0 * kLargest;  // see FeatureScale
+        for (std::size_t age = 0; age < size(); ++age) {
+            const RowView r = row(age);
             std::int64_t before = -1;
-            for (std::int32_t e = 0; e < length[i]; ++e, ++at) {
-                if (index[at] <= before || static_cast<std::size_t>(index[at]) >= n_features)
-                    throw std::invalid_argument("'" + prefix + "row_index' is not ascending or out of range");
-                if (std::isinf(value[at]))
-                    throw std::invalid_argument("'" + prefix + "row_value' has a value that is not finite");
-                before = index[at];
+            for (std::size_t e = 0; e < r.size; ++e) {
+                require(r.index[e] > before && static_cast<std::size_t>(r.index[e]) < n_features, prefix, "row_index");
+                require(!(std::fabs(r.value[e]) > kMost), prefix, "row_value");  // NaN: missing
+                before = r.index[e];
             }
-            if (!(importance[i] > 0.0 && importance[i] <= 1.0))
-                throw std::invalid_argument("'" + prefix + "row_importance' has a value outside (0, 1]");
         }
-        for (std::size_t i = 0; i < targets.size; ++i)
-            if (targets[i] > 2) throw std::invalid_argument("'" + prefix + "row_targets' has a value above 2");
-        clear();
-        resize_pool(total);
-        std::vector<std::int8_t> y(n_labels_);
-        for (std::size_t i = 0, at = 0; i < length.size; ++i) {
-            for (std::size_t j = 0; j < n_labels_; ++j)
-                y[j] = static_cast<std::int8_t>(static_cast<int>(targets[i * n_labels_ + j]) - 1);
-            const auto n = static_cast<std::size_t>(length[i]);
-            push(RowView(index.data + at, value.data + at, n), y.data(), importance[i]);
-            at += n;
-        }
+        check_importance(importance_, prefix, "row_importance");
+        check_targets(targets_, prefix, "row_targets");
     }
 
   private:

@@ -91,23 +91,19 @@ class RowScale {
 
     void save(Archive& out, const std::string& prefix) const {
         scale_.save(out, prefix + "scale_");
-        out[prefix + "is_dense"] = is_dense_;
+        out.add(prefix + "is_dense", is_dense_);
     }
     void load(const ArchiveView& in, const std::string& prefix) {
-        RowScale fresh(n_features());
-        fresh.scale_.load(in, prefix + "scale_");
-        const double n = fresh.scale_.n_rows();
-        if (!(n >= 0.0 && n <= 9007199254740992.0 && n == std::floor(n)))
-            throw std::invalid_argument("'" + prefix + "scale_n_rows' is not a number of rows");
-        const auto dense = in.get<std::uint8_t>(prefix + "is_dense", n_features());
-        for (std::size_t f = 0; f < dense.size; ++f) {
-            if (dense[f] > 1) throw std::invalid_argument("'" + prefix + "is_dense' has a value above 1");
-            fresh.is_dense_[f] = dense[f];
-            fresh.refresh_sparse(f);
-        }
-        fresh.list_dense();
-        fresh.refresh_dense();
-        *this = std::move(fresh);
+        scale_.load(in, prefix + "scale_");
+        in.read(prefix + "is_dense", n_features(), is_dense_);
+        check(prefix);
+        for (std::size_t f = 0; f < n_features(); ++f) refresh_sparse(f);
+        list_dense();
+        refresh_dense();
+    }
+    void check(const std::string& prefix) const {
+        scale_.check(prefix + "scale_");
+        for (const std::uint8_t dense : is_dense_) require(dense <= 1, prefix, "is_dense");
     }
 
   private:

@@ -31,7 +31,8 @@ inline void make_votes(Vote vote, const double* raw, std::size_t n_labels, doubl
     constexpr double kSoftness = 0.003, kLeast = 1e-9, kPrior = 1e-6;
     double total = 0.0;
     for (std::size_t j = 0; j < n_labels; ++j) {
-        const double f = raw[j];
+        double f = raw[j] < kLargest ? raw[j] : (raw[j] == raw[j] ? kLargest : 0.0);  // votes are finite whatever comes
+        f = f > -kLargest ? f : -kLargest;
         votes[j] = vote == Vote::soft_clip ? 0.5 * (f + std::sqrt(f * f + kSoftness * kSoftness)) + kLeast
                                            : (f > 0.0 ? f : 0.0) + kPrior;
         total += votes[j];
@@ -59,6 +60,7 @@ class Scorer {
     virtual std::unique_ptr<Scorer> clone() const = 0;
     virtual void save(Archive& out, const std::string& prefix) const = 0;
     virtual void load(const ArchiveView& in, const std::string& prefix) = 0;
+    virtual void check(const std::string& prefix) const = 0;  // see Learner
 };
 
 // Copies an n x old_width matrix into an n x new_width one, new columns filled with `fill`.
@@ -71,10 +73,24 @@ void widen(std::vector<T>& matrix, std::size_t old_width, std::size_t new_width,
     matrix.swap(wide);
 }
 
-inline void read_doubles(const ArchiveView& in, const std::string& name, std::size_t size, std::vector<double>& out) {
-    const auto span = in.get<double>(name, size);
-    check_finite(span, name);
-    out.assign(span.data, span.data + span.size);
+// In a file targets are 0 unknown, 1 irrelevant, 2 relevant.
+template <class Write>
+void write_targets(const std::int8_t* targets, std::size_t n, Write&& write) {
+    for (std::size_t j = 0; j < n; ++j) {
+        const auto stored = static_cast<std::uint8_t>(targets[j] + 1);
+        write(&stored, 1);
+    }
+}
+inline void read_targets(const ArchiveView& in, const std::string& name, std::size_t n, std::vector<std::int8_t>& out) {
+    ArrayReader<std::uint8_t> stored(in, name, n);
+    out.resize(n);
+    for (std::int8_t& target : out) target = static_cast<std::int8_t>(static_cast<int>(stored.next()) - 1);
+}
+inline void check_targets(const std::vector<std::int8_t>& targets, const std::string& prefix, const char* name) {
+    for (const std::int8_t y : targets) require(y >= -1 && y <= 1, prefix, name);
+}
+inline void check_importance(const std::vector<double>& importance, const std::string& prefix, const char* name) {
+    for (const double w : importance) require(w > 0.0 && w <= 1.0, prefix, name);
 }
 
 class ScorerLearner final : public Learner {
@@ -112,6 +128,7 @@ class ScorerLearner final : public Learner {
     }
     void save(Archive& out) const override { scorer_->save(out, ""); }
     void load(const ArchiveView& in) override { scorer_->load(in, ""); }
+    void check() const override { scorer_->check(""); }
 
   private:
     std::unique_ptr<Scorer> scorer_;

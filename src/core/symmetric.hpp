@@ -199,29 +199,35 @@ class PackedSymmetric {
 
     // What is pending is part of the state: applied now or later it rounds differently.
     void save(Archive& out, const std::string& prefix) const {
-        std::vector<double> cells, pending;
-        cells.reserve(n_ * (n_ + 1) / 2);
-        for (std::size_t i = 0; i < n_; ++i) cells.insert(cells.end(), row(i), row(i) + i + 1);
-        for (std::size_t j = 0; j < n_pending_; ++j)
-            pending.insert(pending.end(), &pending_[j * stride_], &pending_[j * stride_] + n_);
-        out[prefix + "cells"] = std::move(cells);
-        out[prefix + "pending"] = std::move(pending);
-        out[prefix + "pending_factor"] = std::vector<double>(factor_.begin(), factor_.begin() + static_cast<std::ptrdiff_t>(n_pending_));
+        out.add<double>(prefix + "cells", n_ * (n_ + 1) / 2, [&](auto&& write) {
+            for (std::size_t i = 0; i < n_; ++i) write(row(i), i + 1);
+        });
+        out.add<double>(prefix + "pending", n_pending_ * n_, [&](auto&& write) {
+            for (std::size_t j = 0; j < n_pending_; ++j) write(&pending_[j * stride_], n_);
+        });
+        out.add<double>(prefix + "pending_factor", n_pending_, [&](auto&& write) { write(factor_.data(), n_pending_); });
     }
     void load(const ArchiveView& in, const std::string& prefix, std::size_t n) {
-        const auto factor = in.get<double>(prefix + "pending_factor");
-        if (factor.size >= kPending || (n == 0 && factor.size > 0))
+        const std::size_t n_pending = in.size<double>(prefix + "pending_factor");
+        if (n_pending >= kPending || (n == 0 && n_pending > 0))
             throw std::invalid_argument("the array '" + prefix + "pending_factor' is too long");
-        const auto cells = in.get<double>(prefix + "cells", n * (n + 1) / 2);
-        const auto pending = in.get<double>(prefix + "pending", factor.size * n);
-        check_finite(factor, prefix + "pending_factor");
-        check_finite(cells, prefix + "cells");
-        check_finite(pending, prefix + "pending");
-        PackedSymmetric fresh(n);
-        const double* next = cells.data;
-        for (std::size_t i = 0; i < n; next += ++i) std::copy_n(next, i + 1, fresh.row(i));
-        for (std::size_t j = 0; j < factor.size; ++j) fresh.subtract(pending.data + j * n, factor[j]);
-        *this = std::move(fresh);
+        ArrayReader<double> cells(in, prefix + "cells", n * (n + 1) / 2), pending(in, prefix + "pending", n_pending * n);
+        ArrayReader<double> factor(in, prefix + "pending_factor", n_pending);
+        if (n != n_) *this = PackedSymmetric(n);  // else into the room that is there
+        std::fill(pending_.begin(), pending_.end(), 0.0);
+        std::fill(factor_.begin(), factor_.end(), 0.0);
+        n_pending_ = 0;
+        for (std::size_t i = 0; i < n; ++i) cells.next(row(i), i + 1);
+        if (n_pending > 0) reserve_pending(n);
+        for (; n_pending_ < n_pending; ++n_pending_) {
+            pending.next(&pending_[n_pending_ * stride_], n);
+            factor_[n_pending_] = factor.next();
+        }
+    }
+    void check(const std::string& prefix) const {
+        for (std::size_t i = 0; i < n_; ++i) check_within(row(i), i + 1, -kLargest, kLargest, prefix, "cells");
+        check_within(pending_, -kLargest, kLargest, prefix, "pending");
+        check_within(factor_, -kLargest, kLargest, prefix, "pending_factor");
     }
 
   private:

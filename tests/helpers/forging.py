@@ -57,15 +57,14 @@ def with_odd_numbers(
 
 
 def is_harmless(path: str | os.PathLike[str], X: Any, Y: Any) -> bool:
-    """Whether the file loads; a model that does must stand use."""
+    """Whether the file loads; a model that does must stand use, with finite scores."""
     try:
         model = bl.load(path)
     except LoadError:
         return False
     with np.errstate(all="ignore"):
-        model.score(X)
-        model.learn(X, Y)
-        model.score(X)
+        for scores in (model.score(X), model.learn(X, Y), model.score(X)):
+            assert np.isfinite(scores).all()
     return True
 
 

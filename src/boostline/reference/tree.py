@@ -23,6 +23,8 @@ MIN_VARIANCE = 1e-12
 FAR_OUT = 12.0  # standard deviations; further out a share of 2e-33 is as good as a smaller one
 GAIN_TIE = 1e-9  # gains that differ by no more are tied
 MASS_TIE = 1e-9  # and so are masses, for single_label; of the heaviest
+LEAST_TOTAL = 1e-300  # of the masses in a leaf; the shares of smaller ones are not exact
+MOST_IMPORTANCE = 1e60  # keeps sums of squares finite
 # What one record takes, for the cap on a tree's memory.
 NODE_BYTES, LABEL_BYTES = 88, 16
 STATISTICS_BYTES, RANGE_BYTES = 40, 16  # for each covariate, of a label and of a leaf that has any
@@ -152,6 +154,8 @@ class HoeffdingTree:
         _, leaf = self.find(x)
         masses = np.where(leaf.masses > 0, leaf.masses, PRIOR_MASS)
         if not self.single_label:
+            if masses.sum() < LEAST_TOTAL:
+                return np.full(self.n_labels, 1.0 / self.n_labels)
             shares: FloatArray = masses / masses.sum()
             return shares
         votes = np.zeros(self.n_labels)
@@ -165,7 +169,7 @@ class HoeffdingTree:
         self.closest_decision = math.inf
         values = np.asarray(x, dtype=np.float64)[self.features]
         for label in np.flatnonzero(relevant):
-            q = float(self.weight_scale * weight * (1.0 - costs[label]))
+            q = min(float(self.weight_scale * weight * (1.0 - costs[label])), MOST_IMPORTANCE)
             if q > 0:
                 at, leaf = self.find(x)  # anew, since the label before may have split it
                 if self._add_mass(leaf, int(label), q) and self._has_statistics(leaf, int(label)):

@@ -1,0 +1,224 @@
+// States of a model on their way between the core and Python: whole, as dicts of NumPy arrays, or array by array, in pieces.
+#pragma once
+
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "arrays.hpp"
+#include "core/booster.hpp"
+
+namespace boostline {
+
+constexpr struct {
+    ArrayType type;
+    const char* name;  // as in safetensors
+    std::size_t width;
+} kArrayTypes[] = {{ArrayType::f64, "F64", 8}, {ArrayType::i64, "I64", 8}, {ArrayType::i32, "I32", 4}, {ArrayType::u8, "U8", 1}, {ArrayType::f32, "F32", 4}};
+
+inline const auto& about(ArrayType type) { return kArrayTypes[static_cast<std::size_t>(type)]; }
+
+// All arrays, copied.
+class CopyArchive final : public Archive {
+  public:
+    nb::dict to_dict() {
+        nb::dict out;
+        for (auto& [name, array] : arrays_) {
+            switch (array.type) {
+                case ArrayType::f64: out[name.c_str()] = to_numpy<double>(array); break;
+                case ArrayType::i64: out[name.c_str()] = to_numpy<std::int64_t>(array); break;
+                case ArrayType::i32: out[name.c_str()] = to_numpy<std::int32_t>(array); break;
+                case ArrayType::u8: out[name.c_str()] = to_numpy<std::uint8_t>(array); break;
+                case ArrayType::f32: out[name.c_str()] = to_numpy<float>(array); break;
+            }
+        }
+        return out;
+    }
+
+  protected:
+    bool begin(const std::string& name, ArrayType type, std::size_t size) override {
+        const std::size_t n_bytes = size * about(type).width;
+        Array& array = arrays_[name] = {type, size, std::make_unique<double[]>(n_bytes / sizeof(double) + 1)};
+        next_ = reinterpret_cast<char*>(array.values.get());
+        return true;
+    }
+    void append(const void* bytes, std::size_t n_bytes) override {
+        std::memcpy(next_, bytes, n_bytes);
+        next_ += n_bytes;
+    }
+
+  private:
+    struct Array {
+        ArrayType type = ArrayType::f64;
+        std::size_t size = 0;
+        std::unique_ptr<double[]> values;  // aligned for any type
+    };
+    template <class T>
+    static nb::object to_numpy(Array& array) {
+        auto* values = array.values.release();
+        nb::capsule owner(values, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+        return nb::cast(nb::ndarray<nb::numpy, T>(values, {array.size}, owner));
+    }
+
+    std::map<std::string, Array> arrays_;
+    char* next_ = nullptr;
+};
+
+// Names, types and lengths only.
+class ListArchive final : public Archive {
+  public:
+    nb::list list;
+
+  protected:
+    bool begin(const std::string& name, ArrayType type, std::size_t size) override {
+        list.append(nb::make_tuple(name, about(type).name, size));
+        return false;
+    }
+    void append(const void*, std::size_t) override {}
+};
+
+// One array, handed to a Python function in pieces. Used without the GIL.
+class PieceArchive final : public Archive {
+  public:
+    PieceArchive(std::string name, nb::callable take) : name_(std::move(name)), take_(std::move(take)) { piece_.reserve(kPiece); }
+
+    void flush() {
+        if (piece_.empty()) return;
+        nb::gil_scoped_acquire gil;
+        const auto view = nb::steal(PyMemoryView_FromMemory(piece_.data(), static_cast<Py_ssize_t>(piece_.size()), PyBUF_READ));
+        if (!view.is_valid()) throw nb::python_error();
+        take_(view);
+        view.attr("release")();  // nobody may keep what is overwritten next
+        piece_.clear();
+    }
+    ~PieceArchive() override {
+        nb::gil_scoped_acquire gil;
+        take_.reset();
+    }
+
+  protected:
+    bool begin(const std::string& name, ArrayType, std::size_t) override { return name == name_; }
+    void append(const void* bytes, std::size_t n_bytes) override {
+        const char* from = static_cast<const char*>(bytes);
+        while (n_bytes > 0) {
+            const std::size_t some = std::min(n_bytes, kPiece - piece_.size());
+            piece_.insert(piece_.end(), from, from + some);
+            from += some;
+            n_bytes -= some;
+            if (piece_.size() == kPiece) flush();
+        }
+    }
+
+  private:
+    static constexpr std::size_t kPiece = std::size_t{1} << 20;
+    std::string name_;
+    nb::callable take_;
+    std::vector<char> piece_;
+};
+
+// Arrays of a dict, which must outlive the view.
+class DictView final : public ArchiveView {
+  public:
+    explicit DictView(const nb::dict& arrays) {
+        for (const auto& [key, value] : arrays) {
+            const auto name = nb::cast<std::string>(key);
+            if (!add<double>(name, value) && !add<std::int64_t>(name, value) && !add<std::int32_t>(name, value) &&
+                !add<std::uint8_t>(name, value) && !add<float>(name, value))
+                throw nb::value_error(("the array '" + name + "' has a type that no state has").c_str());
+        }
+    }
+
+  protected:
+    Entry find(const std::string& name) const override {
+        const auto found = arrays_.find(name);
+        return found == arrays_.end() ? Entry{} : found->second.entry;
+    }
+    void fetch(const std::string& name, std::size_t first_byte, void* out, std::size_t n_bytes) const override {
+        if (n_bytes > 0) std::memcpy(out, arrays_.at(name).data + first_byte, n_bytes);
+    }
+
+  private:
+    template <class T>
+    bool add(const std::string& name, nb::handle value) {
+        Vector<T> array;
+        if (!nb::try_cast(value, array, false)) return false;
+        arrays_[name] = {{true, ArrayTypeOf<T>::value, array.shape(0)}, reinterpret_cast<const char*>(array.data())};
+        return true;
+    }
+    struct Array {
+        Entry entry;
+        const char* data;
+    };
+    std::map<std::string, Array> arrays_;
+};
+
+// Arrays of a file: {name: (type, length)}, and a function read(name, first byte, buffer to fill). Made with the GIL, used
+// without.
+class FileView final : public ArchiveView {
+  public:
+    FileView(const nb::dict& arrays, const nb::callable& read) : read_(read) {
+        for (const auto& [key, value] : arrays) {
+            const auto name = nb::cast<std::string>(key), type = nb::cast<std::string>(value[0]);
+            for (const auto& known : kArrayTypes)
+                if (type == known.name) entries_[name] = {true, known.type, nb::cast<std::size_t>(value[1])};
+            if (entries_.count(name) == 0) throw nb::value_error(("the array '" + name + "' has a type that no state has").c_str());
+        }
+    }
+
+  protected:
+    Entry find(const std::string& name) const override {
+        const auto found = entries_.find(name);
+        return found == entries_.end() ? Entry{} : found->second;
+    }
+    void fetch(const std::string& name, std::size_t first_byte, void* out, std::size_t n_bytes) const override {
+        if (n_bytes == 0) return;
+        nb::gil_scoped_acquire gil;
+        const auto view = nb::steal(PyMemoryView_FromMemory(static_cast<char*>(out), static_cast<Py_ssize_t>(n_bytes), PyBUF_WRITE));
+        if (!view.is_valid()) throw nb::python_error();
+        read_(name, first_byte, view);
+        view.attr("release")();
+    }
+
+  private:
+    const nb::callable& read_;
+    std::map<std::string, Entry> entries_;
+};
+
+// The arrays of a booster that nobody changes meanwhile. -1 is the booster itself, without its learners.
+class StoredState {
+  public:
+    explicit StoredState(const Booster& booster) : booster_(&booster) {}
+    void close() { booster_ = nullptr; }
+
+    nb::list arrays(int learner) const {
+        ListArchive out;
+        save(learner, out);
+        return out.list;
+    }
+    void write(int learner, const std::string& name, nb::callable take) const {
+        nb::gil_scoped_release no_gil;
+        PieceArchive out(name, std::move(take));
+        save(learner, out);
+        out.flush();
+    }
+    // Throws unless the state can be loaded again.
+    void check(int learner) const {
+        nb::gil_scoped_release no_gil;
+        if (learner < 0) booster().check();
+        else booster().learners().at(static_cast<std::size_t>(learner))->check();
+    }
+
+  private:
+    const Booster& booster() const {
+        if (booster_ == nullptr) throw std::runtime_error("the state is no longer held");
+        return *booster_;
+    }
+    void save(int learner, Archive& out) const {
+        if (learner < 0) booster().save(out);
+        else booster().learners().at(static_cast<std::size_t>(learner))->save(out);
+    }
+
+    const Booster* booster_;
+};
+
+}  // namespace boostline
