@@ -111,7 +111,7 @@ def test_statistics_that_no_label_has(part, values, contents, tmp_path):
             )
 
 
-BOOSTER_ATTACKS = {
+BOOSTER_ATTACKS: dict[str, dict[str, tuple[float, ...]]] = {
     "ada_olmr": {
         "learner_weights": (2.5, -3.0, 1e308),
         "expert_log_weights": (1e-9, 700.0, -N - 1.0, -1e308),
