@@ -192,7 +192,7 @@ def _use(rng: np.random.Generator, path: Path) -> bool:
         if isinstance(error.__cause__, MemoryError):
             raise AssertionError("load allocated without bound before it refused") from error
         return False
-    d = model.n_features or 3
+    d = model.n_features or len(model.features or [1, 2, 3])
     if d > 100_000 or model.n_labels > 100_000:  # allowed, but rows of it would take too long
         return True
     X = random_rows(rng, 4, d)
