@@ -80,9 +80,12 @@ def make_app() -> typer.Typer:
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run a command. Errors become one line on standard error; ``BOOSTLINE_TRACEBACK=1`` shows all of it."""
+    from boostline.contract.advice import speaking_to_the_shell
+
     app = make_app()
     try:
-        app(args=None if arguments is None else list(arguments), prog_name="boostline")
+        with speaking_to_the_shell():
+            app(args=None if arguments is None else list(arguments), prog_name="boostline")
     except KeyboardInterrupt:
         _fail("stopped", STOPPED)
     except Exception as error:

@@ -13,7 +13,7 @@ from boostline.data.dataset import Dataset
 from boostline.data.errors import DataError
 from boostline.data.formats import Labels, format_of, open_reader, settle_options
 from boostline.data.matrices import stack
-from boostline.data.named_sets import NAMED_SETS, load_named
+from boostline.data.named_sets import NAMED_SETS, load_named, refuse_unknown_name
 from boostline.data.source import Source, source_name, stem
 
 __all__ = ["load"]
@@ -97,10 +97,8 @@ def load(
         source, test, xml = _mulan_folder(Path(source), test)
         labels = labels or xml
         name = name or Path(source).parent.name
-    elif isinstance(source, str) and not os.path.exists(source) and _looks_like_name(source):
-        raise ValueError(
-            f"there is no file {source!r}, and the named sets are {', '.join(NAMED_SETS)}"
-        )
+    elif isinstance(source, str):
+        refuse_unknown_name(source)
     return load_files(source, test, labels, n_train=n_train, format=format, name=name, **options)
 
 
@@ -141,10 +139,6 @@ def load_files(
         features=columns[0],
         name=name or stem(source).removesuffix("-train"),
     )
-
-
-def _looks_like_name(source: str) -> bool:
-    return source != "-" and Path(source).name == source and not Path(source).suffix
 
 
 def _mulan_folder(folder: Path, test: Source | None) -> tuple[Path, Source | None, Path]:

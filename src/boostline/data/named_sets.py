@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from boostline.contract.frames import near_name
 from boostline.data.dataset import Dataset
 from boostline.data.download import RemoteFile, fetch
 from boostline.data.errors import DownloadError
@@ -170,6 +171,18 @@ def available() -> dict[str, str | None]:
         if found is None and name == "yeast" and find_river_yeast() is not None:
             places[name] = "river"
     return places
+
+
+def refuse_unknown_name(source: str) -> None:
+    """Refuse what is neither there nor looks like a file: a misspelt name of a set."""
+    looks_like_name = source != "-" and Path(source).name == source and not Path(source).suffix
+    if source in NAMED_SETS or not looks_like_name or os.path.exists(source):
+        return
+    meant = near_name(source, list(NAMED_SETS))
+    raise ValueError(
+        f"there is no file {source!r}, and the named sets are {', '.join(NAMED_SETS)}"
+        + (f"; is {meant!r} meant?" if meant else "")
+    )
 
 
 def cache_folder() -> Path:

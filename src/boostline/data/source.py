@@ -12,11 +12,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TypeAlias, cast
 
+from boostline.contract.advice import advice
 from boostline.data.errors import DataError
 
 Source: TypeAlias = str | os.PathLike[str] | IO[Any]
 
 GZIP_MAGIC = b"\x1f\x8b"
+
+PARQUET_MAGIC = b"PAR1"
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+#: Text has no zero byte; a binary file has one near its beginning.
+BYTES_LOOKED_AT = 1024
 
 #: No row of an honest file is longer; a longer one is a file of another kind, or a gzip bomb.
 MAX_LINE_BYTES = 64 * 2**20
@@ -92,6 +98,8 @@ class LineReader:
         self.number = 0  # of the line read last, from 1
 
     def __iter__(self) -> Iterator[bytes]:
+        if self.number == 0:
+            _refuse_binary(self._file, self.name)
         readline = self._file.readline
         while True:
             try:
@@ -108,3 +116,19 @@ class LineReader:
     def error(self, message: str, line: int | None = None) -> DataError:
         """Build a `DataError` at `line`, or at the line read last."""
         return DataError(message, path=self.name, line=self.number if line is None else line)
+
+
+def _refuse_binary(file: BinaryIO, name: str) -> None:
+    """Say what a file is that is no text, before a reader says what it lacks as a text."""
+    head = bytes(getattr(file, "peek", lambda size: b"")(BYTES_LOOKED_AT)[:BYTES_LOOKED_AT])
+    if head.startswith(UTF_16_MARKS):
+        raise DataError(
+            "is UTF-16 text, but UTF-8 is needed: save it so, or convert it with "
+            "iconv -f UTF-16 -t UTF-8",
+            path=name,
+        )
+    if head.startswith(PARQUET_MAGIC):
+        give = advice("pass format='parquet'", "give --format parquet")
+        raise DataError(f"is a Parquet file, and no text: {give}", path=name)
+    if b"\0" in head:
+        raise DataError("is a binary file, but text is needed", path=name)

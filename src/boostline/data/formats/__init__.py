@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from boostline.contract.advice import advice
 from boostline.data.errors import DataError
 from boostline.data.formats.arff import ArffReader
 from boostline.data.formats.csv import CsvReader
@@ -38,9 +39,10 @@ def format_of(source: Source, named: str | None) -> str:
     for name, reader in FORMATS.items():
         if suffix(source) in reader.extensions:
             return name
+    give = advice("pass format=", "give --format")
     raise ValueError(
         f"the format of {source_name(source)!r} is not known from its extension; "
-        f"pass format= one of {', '.join(FORMATS)}"
+        f"{give} one of {', '.join(FORMATS)}"
     )
 
 
@@ -56,18 +58,27 @@ def settle_options(
     for option in said:
         if option not in (takes := reader.options()):
             raise ValueError(
-                f"{option} has no meaning for the format {format_name}, which takes "
-                f"{', '.join(takes)}"
+                f"{advice(option, _option(option))} has no meaning for the format {format_name}, which takes "
+                f"{advice(', '.join(takes), ', '.join(map(_option, takes)))}"
             )
     said["labels"] = labels
     if (labels is None or "features" not in said) and all(map(is_path, sources)):
         found = reader.look_through(sources, **said)
         if found is not None:
             if labels is None and not found[0]:
-                raise DataError("no row has a label: pass labels=", path=source_name(sources[0]))
+                raise DataError(
+                    "no row has a label: " + advice("pass labels=", "give --labels")
+                    if found[1]
+                    else "has no rows",
+                    path=source_name(sources[0]),
+                )
             said["labels"] = found[0] if labels is None else labels
             said.setdefault("features", found[1])
     return said
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from boostline.contract.advice import advice
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError
 from boostline.data.formats.arff_header import Attribute, Place, lay_out, read_header
@@ -258,7 +259,7 @@ def _label_names(source: Source, labels: Labels) -> list[str]:
                 return read_label_names(candidate)
     looked = f" (there is no {' or '.join(map(str, candidates))})" if candidates else ""
     raise DataError(
-        "does not say which attributes are labels: pass labels= a list of names or "
+        f"does not say which attributes are labels: {advice('pass labels=', 'give --labels')} a list of names or "
         f"the path of the MULAN xml{looked}",
         path=source_name(source),
     )

@@ -6,10 +6,12 @@ ARFF is Weka's format; https://waikato.github.io/weka-wiki/formats_and_processin
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from boostline.contract.advice import advice
 from boostline.data.errors import DataError
 from boostline.data.formats.arff_tokens import BLANKS, read_value
 from boostline.data.source import LineReader
@@ -79,7 +81,9 @@ def read_header(lines: LineReader, encoding: str) -> list[Attribute]:
             line = raw.decode(encoding).strip(BLANKS)
         except UnicodeDecodeError as error:
             raise lines.error(
-                f"is not {encoding} ({error.reason}); pass encoding='latin-1' if it is that"
+                f"is not {encoding} ({error.reason}); "
+                + advice("pass encoding='latin-1'", "give --encoding latin-1")
+                + " if it is that"
             ) from error
         if number == 1:
             line = line.removeprefix("\ufeff")
@@ -167,16 +171,16 @@ def lay_out(
 
 def _unfit(attribute: Attribute, is_label: bool) -> str | None:
     """Say why an attribute can be neither label nor feature."""
+    without = advice(
+        f"pass drop=[{attribute.name!r}]", f"give --drop {shlex.quote(attribute.name)}"
+    )
     if attribute.values == ():
-        return (
-            f"the attribute {attribute.name!r} has the domain {{}}, but must have a value: "
-            f"pass drop=[{attribute.name!r}]"
-        )
+        return f"the attribute {attribute.name!r} has the domain {{}}, but must have a value: {without}"
     if is_label and not attribute.is_plain:
         return f"the label {attribute.name!r} is {attribute}; a label is {{0,1}}"
     if attribute.values is None and not attribute.is_plain:
         return (
             f"the attribute {attribute.name!r} is {attribute}; only numeric and nominal ones can "
-            f"be features: pass drop=[{attribute.name!r}]"
+            f"be features: {without}"
         )
     return None

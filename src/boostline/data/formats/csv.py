@@ -8,15 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, BinaryIO
 
+from boostline.contract.advice import advice
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError, need
-from boostline.data.formats.tables import TableReader
+from boostline.data.formats.tables import TableReader, encode_or_drop
 from boostline.data.source import MAX_LINE_BYTES, LineReader, Source, source_name, suffix
 
 __all__ = ["CsvReader"]
 
 #: Values that are missing values.
 NULL_TEXT = ["", "?", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None"]
+#: What may stand between values; looked for where it is not what was said.
+DELIMITERS = (",", ";", "\t", "|")
 
 _ROW = re.compile(r"(?:In CSV column #(\d+): )?(?:CSV parse error: )?Row #(\d+): (.*)", re.DOTALL)
 _VALUE = re.compile(r"invalid value '(.*)'", re.DOTALL)
@@ -51,11 +54,14 @@ class CsvReader(TableReader):
             header = next(self._rest, b"").decode(encoding).removeprefix("\ufeff")
         except UnicodeDecodeError as error:
             raise self._lines.error(
-                f"is not {encoding}; pass encoding='latin-1' if it is that"
+                f"is not {encoding}; "
+                + advice("pass encoding='latin-1'", "give --encoding latin-1")
+                + " if it is that"
             ) from error
         self._columns = next(csv.reader([header], delimiter=delimiter), [])
         if not any(self._columns):
             raise DataError("is empty, or has no header line", path=name, line=1)
+        _refuse_other_delimiter(self._columns, delimiter, name)
         self._lay_out(name, self._columns, labels, drop or (), categories or {})
         self._delimiter = delimiter
         self._encoding = encoding
@@ -123,9 +129,23 @@ class CsvReader(TableReader):
             title = self._columns[int(column)]
             value = _VALUE.search(reason)
             reason = (
-                f"the column {title!r} has {value[1]!r}, which is no number; pass "
-                f"categories={{{title!r}: [...]}} with its values, or drop=[{title!r}]"
+                f"the column {title!r} has {value[1]!r}, which is no number; {encode_or_drop(title)}"
                 if value
                 else f"the column {title!r}: {reason}"
             )
         return DataError(reason, path=self.name, line=numbers[int(row) - 1])
+
+
+def _refuse_other_delimiter(columns: Sequence[str], delimiter: str, name: str) -> None:
+    """One column is not enough for a feature and a label: it must be several that were not told apart."""
+    if len(columns) > 1:
+        return
+    for other in DELIMITERS:
+        if other != delimiter and other in columns[0]:
+            shown = {"\t": "tab"}.get(other, f"'{other}'")
+            raise DataError(
+                f"has a single column, {columns[0]!r}: its values seem to be separated by {other!r}; "
+                + advice(f"pass delimiter={other!r}", f"give --delimiter {shown}"),
+                path=name,
+                line=1,
+            )

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, BinaryIO
 
+from boostline.contract.advice import advice
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError
 from boostline.data.formats.reader import Reader
@@ -52,8 +53,9 @@ class JsonLinesReader(Reader):
         for what, names in (("labels", labels), ("features", features)):
             if names is None:
                 raise DataError(
-                    f"does not say which {what} there are: pass {what}=[...], or a path instead "
-                    "of a stream, so that it can be looked through first",
+                    f"does not say which {what} there are: "
+                    + advice(f"pass {what}=[...], or a path", "give the name of a file")
+                    + " instead of a stream, so that it can be looked through first",
                     path=name,
                 )
             if isinstance(names, (int, str, bytes)) or not isinstance(names, Sequence):

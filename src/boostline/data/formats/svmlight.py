@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from boostline.contract.advice import advice
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError, need
 from boostline.data.formats.reader import Reader
@@ -111,8 +112,9 @@ class SvmlightReader(Reader):
         if labels is None or features is None:
             what = "labels" if labels is None else "features"
             raise DataError(
-                f"does not say how many {what} there are: pass {what}=, or a path instead of a "
-                "stream, so that it can be looked through first",
+                f"does not say how many {what} there are: "
+                + advice(f"pass {what}=, or a path", "give the name of a file")
+                + " instead of a stream, so that it can be looked through first",
                 path=name,
             )
         self._first = 0 if _is_zero_based(zero_based, shape) else 1
@@ -207,7 +209,8 @@ def _shift(lines: LineReader, X: Any, first: int, width: int, numbers: list[int]
         row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
         index = int(X.indices[bad[0]])
         raise lines.error(
-            f"the row has the feature 0, but the first one is 1: pass zero_based={True}"
+            "the row has the feature 0, but the first one is 1: "
+            + advice("pass zero_based=True", "give --zero-based")
             if index < first
             else f"the row has the feature {index}, but the last one is {width - 1 + first}",
             numbers[row],

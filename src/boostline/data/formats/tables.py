@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.contract.advice import advice
+from boostline.contract.frames import near_name
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError, need
 from boostline.data.formats.reader import Reader
@@ -39,9 +42,11 @@ class TableReader(Reader):
         for what, names in (("label", wanted), ("drop", drop), ("categories", categories)):
             for column in names:
                 if column not in columns:
+                    meant = near_name(column, columns)
                     shown = ", ".join(columns[:10]) + (", ..." if len(columns) > 10 else "")
                     raise DataError(
-                        f"has no column {column!r}, which is named as a {what}; it has {shown}",
+                        f"has no column {column!r}, which is named as a {what}; "
+                        + (f"is {meant!r} meant?" if meant else f"it has {shown}"),
                         path=name,
                     )
         clash = next((c for c in wanted if c in set(drop) | set(categories)), None)
@@ -89,8 +94,7 @@ class TableReader(Reader):
         plain = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind)
         if not plain and not pa.types.is_boolean(kind) and not pa.types.is_decimal(kind):
             raise DataError(
-                f"the column {column!r} is of type {kind}; pass categories={{{column!r}: [...]}} "
-                f"with its values, or drop=[{column!r}]",
+                f"the column {column!r} is of type {kind}; {encode_or_drop(column)}",
                 path=self.name,
             )
         return values.cast(pa.float64()).to_numpy()  # type: ignore[no-any-return]
@@ -129,6 +133,15 @@ class TableReader(Reader):
         return np.array(bits, dtype=np.bool_)[codes]
 
 
+def encode_or_drop(column: str) -> str:
+    """Say what can be done with a column of text."""
+    return advice(
+        f"pass categories={{{column!r}: [...]}} with its values, or drop=[{column!r}]",
+        f"give --categories {shlex.quote(column + '=value,value,...')} with its values, "
+        f"or --drop {shlex.quote(column)}",
+    )
+
+
 def _encode(values: Any) -> tuple[NDArray[np.int64], list[Any]]:
     """Codes (-1: missing) and the values they stand for."""
     column = values.combine_chunks().dictionary_encode()
@@ -138,7 +151,11 @@ def _encode(values: Any) -> tuple[NDArray[np.int64], list[Any]]:
 
 def _label_columns(labels: Any, name: str) -> list[str]:
     if labels is None:
-        raise DataError("does not say which columns are labels: pass labels=[...]", path=name)
+        raise DataError(
+            "does not say which columns are labels: "
+            + advice("pass labels=[...]", "give --labels with their names"),
+            path=name,
+        )
     if isinstance(labels, (int, str, bytes)) or not isinstance(labels, Sequence):
         raise TypeError(f"labels is {labels!r}, but a table needs a list of column names")
     wanted = [str(label) for label in labels]

@@ -1,0 +1,36 @@
+"""Advice in errors, in the words of whoever has called: Python, or the shell command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+__all__ = ["advice", "speaking_to_the_shell"]
+
+_in_shell = ContextVar("_in_shell", default=False)
+
+
+def advice(python: str, shell: str) -> str:
+    """Return what would do: arguments of a function, or options of the command.
+
+    Examples
+    --------
+    >>> from boostline.contract.advice import advice, speaking_to_the_shell
+    >>> advice("pass drop=['id']", "give --drop id")
+    "pass drop=['id']"
+    >>> with speaking_to_the_shell():
+    ...     advice("pass drop=['id']", "give --drop id")
+    'give --drop id'
+    """
+    return shell if _in_shell.get() else python
+
+
+@contextmanager
+def speaking_to_the_shell() -> Iterator[None]:
+    """Give advice for the command ``boostline``."""
+    token = _in_shell.set(True)
+    try:
+        yield
+    finally:
+        _in_shell.reset(token)
