@@ -10,6 +10,7 @@ from boostline.data.errors import DataError, DownloadError
 from boostline.data.loading import load
 from boostline.data.named_sets import available, cache_folder
 from boostline.data.streaming import Stream, stream
+from boostline.data.unseen import Unseen
 
 __all__ = [
     "Block",
@@ -18,6 +19,7 @@ __all__ = [
     "Description",
     "DownloadError",
     "Stream",
+    "Unseen",
     "available",
     "cache_folder",
     "load",

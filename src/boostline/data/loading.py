@@ -65,6 +65,8 @@ def load(
         - ``zero_based`` (svmlight): whether the first feature is 0 (default: 1, svmlight's rule).
         - ``delimiter`` (csv): default ``","``, for .tsv a tab.
         - ``encoding`` (arff, csv): default UTF-8.
+        - ``unseen`` (csv, parquet, jsonl, svmlight): an `Unseen`, which counts categories and
+          features that are not among the known ones; they are missing values then, not errors.
 
     Returns
     -------

@@ -105,7 +105,7 @@ def stream(
     block
         Rows in a block.
     labels, format, **options
-        As in `load`.
+        As in `load`. Rows that are to be ranked need no labels: ``labels=()``.
 
     Returns
     -------

@@ -13,6 +13,7 @@ from boostline.data.dataset import Block
 from boostline.data.errors import DataError, need
 from boostline.data.formats.tables import TableReader, encode_or_drop
 from boostline.data.source import MAX_LINE_BYTES, LineReader, Source, source_name, suffix
+from boostline.data.unseen import Unseen
 
 __all__ = ["CsvReader"]
 
@@ -44,6 +45,7 @@ class CsvReader(TableReader):
         categories: Mapping[str, Sequence[str]] | None = None,
         delimiter: str | None = None,
         encoding: str | None = None,
+        unseen: Unseen | None = None,
     ) -> None:
         name = source_name(source)
         delimiter = delimiter or ("\t" if suffix(source) == ".tsv" else ",")
@@ -62,7 +64,7 @@ class CsvReader(TableReader):
         if not any(self._columns):
             raise DataError("is empty, or has no header line", path=name, line=1)
         _refuse_other_delimiter(self._columns, delimiter, name)
-        self._lay_out(name, self._columns, labels, drop or (), categories or {})
+        self._lay_out(name, self._columns, labels, drop or (), categories or {}, unseen)
         self._delimiter = delimiter
         self._encoding = encoding
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from functools import cached_property
+from itertools import islice, starmap
 from typing import Any, BinaryIO
 
 from boostline.contract.advice import advice
@@ -18,6 +19,7 @@ from boostline.data.errors import DataError
 from boostline.data.formats.reader import Reader
 from boostline.data.matrices import from_cells, from_relevant
 from boostline.data.source import LineReader, Source, open_bytes, source_name
+from boostline.data.unseen import Unseen
 
 __all__ = ["JsonLinesReader"]
 
@@ -30,11 +32,14 @@ class JsonLinesReader(Reader):
     file, source
         Unpacked bytes, and where they come from.
     labels
-        Names of the labels, in the order of the columns of Y.
+        Names of the labels, in the order of the columns of Y; an empty tuple: rows need no labels,
+        and those that they have are not read.
     features
         Names of the features, in the order of the columns of X.
     drop
         Features to leave out.
+    unseen
+        Counts features that are not known, which are missing values then, not errors.
 
     """
 
@@ -48,6 +53,7 @@ class JsonLinesReader(Reader):
         labels: Any,
         features: Any = None,
         drop: Sequence[str] | None = None,
+        unseen: Unseen | None = None,
     ) -> None:
         name = source_name(source)
         for what, names in (("labels", labels), ("features", features)):
@@ -64,6 +70,7 @@ class JsonLinesReader(Reader):
                 raise ValueError(f"{what} has the same name twice")
         self._lines = LineReader(file, name)
         self._drop = frozenset(drop or ())
+        self._unseen = unseen
         self.labels = [str(label) for label in labels]
         self.features = [str(feature) for feature in features]
         self._label_index = {label: index for index, label in enumerate(self.labels)}
@@ -71,14 +78,12 @@ class JsonLinesReader(Reader):
 
     def blocks(self, size: int) -> Iterator[Block]:
         """Yield the rows, at most `size` at a time; CSR if the first row lacks a feature."""
-        rows = _rows(self._lines, self._drop)
+        rows = _rows(self._lines, self._drop, bool(self.labels))
         sparse: bool | None = None
         while batch := list(islice(rows, size)):
             cells, relevant = [], []
             for number, features, labels in batch:
-                cells.append(
-                    {self._column(name, number): value for name, value in features.items()}
-                )
+                cells.append(self._cells(features, number))
                 relevant.append([self._label(label, number) for label in labels])
             if sparse is None:
                 sparse = len(cells[0]) < len(self.features)
@@ -87,15 +92,34 @@ class JsonLinesReader(Reader):
                 from_relevant(relevant, len(self.labels)),
             )
 
-    def _column(self, name: str, number: int) -> int:
-        try:
-            return self._feature_index[name]
-        except KeyError:
-            raise self._lines.error(
-                f"the row has the feature {name!r}, which is not among the "
-                f"{len(self.features)} features",
-                number,
-            ) from None
+    def _cells(self, features: dict[str, float | str], number: int) -> dict[int, float]:
+        cells: dict[int, float] = {}
+        for name, value in features.items():
+            column = self._feature_index.get(_feature(name, value))
+            if column is not None:
+                cells[column] = 1.0 if isinstance(value, str) else value
+                continue
+            if self._unseen is None:
+                raise self._lines.error(
+                    f"the row has the feature {_feature(name, value)!r}, which is not among the "
+                    f"{len(self.features)} features",
+                    number,
+                )
+            of_category = self._categories.get(name, ())
+            if isinstance(value, str) or not of_category or not math.isnan(value):
+                self._unseen.add(_feature(name, value))
+            cells |= dict.fromkeys(of_category, math.nan)
+        return cells
+
+    @cached_property
+    def _categories(self) -> dict[str, list[int]]:
+        """Columns of each feature whose values are texts."""
+        columns: dict[str, list[int]] = {}
+        for index, feature in enumerate(self.features):
+            name, equals, _ = feature.partition("=")
+            if equals:
+                columns.setdefault(name, []).append(index)
+        return columns
 
     def _label(self, name: str, number: int) -> int:
         try:
@@ -108,30 +132,39 @@ class JsonLinesReader(Reader):
 
     @classmethod
     def look_through(
-        cls, sources: Sequence[Source], drop: Sequence[str] | None = None, **options: Any
+        cls,
+        sources: Sequence[Source],
+        labels: Any = None,
+        drop: Sequence[str] | None = None,
+        **options: Any,
     ) -> tuple[list[str], list[str]]:
         """Return labels in sorted order, features in the order in which they occur."""
-        labels: set[str] = set()
+        found: set[str] = set()
         features: dict[str, None] = {}
         for source in sources:
             with open_bytes(source) as file:
                 for _, row_features, row_labels in _rows(
-                    LineReader(file, source_name(source)), frozenset(drop or ())
+                    LineReader(file, source_name(source)), frozenset(drop or ()), labels != ()
                 ):
-                    labels.update(row_labels)
-                    features.update(dict.fromkeys(row_features))
-        return sorted(labels), list(features)
+                    found.update(row_labels)
+                    features.update(dict.fromkeys(starmap(_feature, row_features.items())))
+        return sorted(found), list(features)
+
+
+def _feature(name: str, value: float | str) -> str:
+    """Name of the feature that a value belongs to: each text is one of its own."""
+    return f"{name}={value}" if isinstance(value, str) else name
 
 
 def _rows(
-    lines: LineReader, drop: frozenset[str]
-) -> Iterator[tuple[int, dict[str, float], list[str]]]:
-    """Parse rows: line number, {feature: value}, labels; text values are one-hot already."""
+    lines: LineReader, drop: frozenset[str], with_labels: bool
+) -> Iterator[tuple[int, dict[str, float | str], list[str]]]:
+    """Parse rows: line number, {name: value}, labels."""
     for line in lines:
         if not line.strip():
             continue
         try:
-            features, labels = _row(json.loads(line), drop)
+            features, labels = _row(json.loads(line), drop, with_labels)
         except (ValueError, RecursionError, OverflowError) as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
             raise lines.error(
@@ -140,25 +173,24 @@ def _rows(
         yield lines.number, features, labels
 
 
-def _row(parsed: Any, drop: frozenset[str]) -> tuple[dict[str, float], list[str]]:
+def _row(
+    parsed: Any, drop: frozenset[str], with_labels: bool
+) -> tuple[dict[str, float | str], list[str]]:
     if not isinstance(parsed, dict):
         raise ValueError(f"the row is {_kind(parsed)}, but an object is wanted")
-    for key in ("features", "labels"):
+    for key in ("features", "labels") if with_labels else ("features",):
         if key not in parsed:
             raise ValueError(f"the row has no {key!r}; it has {', '.join(map(repr, parsed))}")
-    given, labels = parsed["features"], parsed["labels"]
+    given, labels = parsed["features"], parsed["labels"] if with_labels else []
     if isinstance(given, list):
         given = {str(index): value for index, value in enumerate(given)}
     if not isinstance(given, dict):
         raise ValueError(f"'features' is {_kind(given)}, but an object or array is wanted")
-    features: dict[str, float] = {}
-    for name, value in given.items():
-        if name in drop:
-            continue
-        if isinstance(value, str):
-            features[f"{name}={value}"] = 1.0
-        else:
-            features[name] = _number(name, value)
+    features: dict[str, float | str] = {
+        name: value if isinstance(value, str) else _number(name, value)
+        for name, value in given.items()
+        if name not in drop
+    }
     if not isinstance(labels, list):
         raise ValueError(f"'labels' is {_kind(labels)}, but an array is wanted")
     names = [_label_name(label) for label in labels]

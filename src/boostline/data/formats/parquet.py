@@ -9,6 +9,7 @@ from boostline.data.dataset import Block
 from boostline.data.errors import DataError, need
 from boostline.data.formats.tables import TableReader
 from boostline.data.source import Source, source_name
+from boostline.data.unseen import Unseen
 
 __all__ = ["ParquetReader"]
 
@@ -29,6 +30,7 @@ class ParquetReader(TableReader):
         labels: Any,
         drop: Sequence[str] | None = None,
         categories: Mapping[str, Sequence[str]] | None = None,
+        unseen: Unseen | None = None,
     ) -> None:
         name = source_name(source)
         pa, parquet = need("pyarrow", "reading parquet"), need("pyarrow.parquet", "reading parquet")
@@ -44,7 +46,7 @@ class ParquetReader(TableReader):
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"is no Parquet file, or is cut off: {error}", path=name) from error
         columns = self._parquet.schema_arrow.names
-        self._lay_out(name, columns, labels, drop or (), categories or {})
+        self._lay_out(name, columns, labels, drop or (), categories or {}, unseen)
 
     def blocks(self, size: int) -> Iterator[Block]:
         """Yield blocks of `size` rows, the last one shorter."""

@@ -20,6 +20,7 @@ from boostline.data.errors import DataError, need
 from boostline.data.formats.reader import Reader
 from boostline.data.matrices import from_relevant
 from boostline.data.source import LineReader, Source, open_bytes, source_name
+from boostline.data.unseen import Unseen
 
 __all__ = ["SvmlightReader"]
 
@@ -79,11 +80,14 @@ class SvmlightReader(Reader):
         Unpacked bytes, and where they come from.
     labels
         A number k (labels 0 .. k-1), label numbers in the order of the columns, or the names of
-        the labels 0, 1, ...; None where the file has a header line.
+        the labels 0, 1, ...; None where the file has a header line; an empty tuple: the labels
+        of the rows are not read.
     features
         Number of features; None where the file has a header line.
     zero_based
         Whether the first feature is 0; None: only in files with a header line.
+    unseen
+        Counts features beyond the last one, which are left out then, instead of being errors.
 
     """
 
@@ -97,7 +101,9 @@ class SvmlightReader(Reader):
         labels: Any,
         features: int | None = None,
         zero_based: bool | None = None,
+        unseen: Unseen | None = None,
     ) -> None:
+        self._unseen = unseen
         if features is not None and not isinstance(features, int):
             raise TypeError(
                 "features is a list, but svmlight numbers its features: give how many there are"
@@ -125,6 +131,8 @@ class SvmlightReader(Reader):
         """Yield the rows, at most `size` at a time, always as CSR."""
         for numbers, texts in self._rows.batches(size):
             X, numbers_of_labels = _parse(self._rows.lines, numbers, texts)
+            if self._unseen is not None:
+                X = _without_unseen(X, len(self.features) + self._first, self._unseen)
             X = _shift(self._rows.lines, X, self._first, len(self.features), numbers)
             relevant = [
                 self._indices(labels, number)
@@ -135,6 +143,8 @@ class SvmlightReader(Reader):
     def _indices(self, labels: tuple[float, ...], number: int) -> list[int]:
         if len(set(labels)) != len(labels):
             raise self._rows.lines.error("the row has a label twice", number)
+        if not self.labels:
+            return []
         try:
             return [self._index[label] for label in labels]
         except KeyError as unknown:
@@ -199,6 +209,16 @@ def _parse(
                 ) from reason
         raise lines.error(str(error)) from error
     return X, labels
+
+
+def _without_unseen(X: Any, end: int, unseen: Unseen) -> Any:
+    """Leave out features from number `end` on."""
+    beyond = X.indices >= end
+    if not beyond.any():
+        return X
+    for index, times in zip(*np.unique(X.indices[beyond], return_counts=True), strict=True):
+        unseen.add(str(index), int(times))
+    return X[:, :end]
 
 
 def _shift(lines: LineReader, X: Any, first: int, width: int, numbers: list[int]) -> Any:

@@ -15,6 +15,7 @@ from boostline.data.dataset import Block
 from boostline.data.errors import DataError, need
 from boostline.data.formats.reader import Reader
 from boostline.data.matrices import compact_indicator
+from boostline.data.unseen import Unseen
 
 __all__ = ["TableReader"]
 
@@ -32,8 +33,10 @@ class TableReader(Reader):
         labels: Any,
         drop: Sequence[str],
         categories: Mapping[str, Sequence[str]],
+        unseen: Unseen | None,
     ) -> None:
         self.name = name
+        self._unseen = unseen
         twice = next((c for i, c in enumerate(columns) if c in columns[:i]), None)
         if twice is not None:
             raise DataError(f"has the column {twice!r} twice", path=name, line=1)
@@ -106,7 +109,11 @@ class TableReader(Reader):
         codes, found = _encode(values)
         columns = np.array([place.get(str(value), -1) for value in found], dtype=np.int64)
         for code in np.flatnonzero(columns < 0):
-            if (codes == code).any():  # a dictionary may list values that no row has
+            times = int((codes == code).sum())  # a dictionary may list values that no row has
+            if times and self._unseen is not None:
+                self._unseen.add(f"{column}={found[code]}", times)
+                codes[codes == code] = -1
+            elif times:
                 raise DataError(
                     f"the column {column!r} has {str(found[code])!r}, which is not among its "
                     "categories",
