@@ -300,6 +300,9 @@ def test_bad_arguments_are_named(tmp_path: Path) -> None:
         data.load(path, labels="y")
     with pytest.raises(ValueError, match="delimiter has no meaning for the format arff"):
         data.load(path, labels=["y"], delimiter=";")
+    for encoding in ("klingon", "hex", "utf-16"):
+        with pytest.raises(ValueError, match=f"encoding is '{encoding}', but must be one that"):
+            data.load(path, labels=["y"], encoding=encoding)
     with pytest.raises(ValueError, match="drop has 'y', which is also named as a label"):
         data.load(path, labels=["y"], drop=["y"])
     with pytest.raises(ValueError, match="n_train is 2, but there are 1 rows"):
@@ -473,6 +476,9 @@ BOMB = """<?xml version="1.0"?>
         ("<labels>\n<label/></labels>", ":2: has a <label> without a name"),
         ("<labels><x/></labels>", "has an element <x>"),
         ("<labels/>", "names no label"),
+        ("<?xml version='1.0' encoding='klingon'?><labels/>", ":1: has an encoding .*klingon"),
+        ("<?xml version='1.0' encoding='shift_jis'?><labels/>", ":1: has an encoding"),
+        ("<?xml version='1.0' encoding='idna'?><labels/>", ":1: has an encoding"),
         ("", "is not well-formed xml"),
         ("<labels><label name='&undefined;'/></labels>", "is not well-formed xml"),
     ],

@@ -96,11 +96,60 @@ def test_svmlight_is_what_scikit_learn_writes(tmp_path: Path) -> None:
         ("1 1:1\n8 1:1\n", r":2: the row has the label 8, which is not among the 3 labels"),
         ("1 1:1\n0.5 1:1\n", r":2: the row has the label 0.5, which is not among"),
         ("1 1:1\n1,1 1:1\n", r":2: the row has a label twice"),
+        ("1 1:1\ninf 1:1\n", r":2: the row has the label inf, which is not among"),
+        ("1 1:1\n1 1:1_0\n", r":2: is no row .*underscore"),
+        ("1 1:1\n1_0 1:1\n", r":2: is no row .*underscore"),
+        ("9" * 5000 + " 3 3\n1 1:1\n", r":1: is no row"),
     ],
 )
 def test_svmlight_damage_is_named_with_file_and_line(text: str, message: str) -> None:
     with pytest.raises(DataError, match=r"^x\.svm" + message):
         data.load(named(text, "x.svm"), labels=3, features=3)
+
+
+@pytest.mark.parametrize("label", ["inf", "-inf", "nan", "1.5"])
+def test_svmlight_labels_that_are_no_integers(label: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.svm"
+    path.write_text(f"1 1:2\n{label} 1:2\n")
+    with pytest.raises(DataError, match=rf"a\.svm:2: the label {label} is no integer"):
+        data.load(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "message"),
+    [
+        ("1 1:1\n1 2000000000:1\n", {}, r":2: the row has the feature 2000000000; more than"),
+        ("1 2000000000 3\n1 1:1\n", {}, r":1: the first line promises 2000000000 features"),
+        ("1 3 2000000000\n1 1:1\n", {}, r":1: the first line promises 2000000000 labels"),
+        ("1 2000000000 3\n1 1:1\n", {"labels": 3}, r":1: the first line promises 2000000000 feat"),
+    ],
+)
+def test_a_few_bytes_of_svmlight_do_not_take_all_memory(
+    text: str, told: dict[str, object], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.svm"
+    path.write_text(text)
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30, before[1]))  # for a reader without limits
+    try:
+        with pytest.raises(DataError, match=message):
+            data.load(path, **told)
+        with open(path, "rb") as file, pytest.raises(DataError):
+            data.stream(file, format="svmlight", **told)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def test_more_svmlight_features_than_the_limit_can_be_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("boostline.data.formats.svmlight.MAX_COLUMNS", 10)
+    path = tmp_path / "a.svm"
+    path.write_text("1 20:1\n")
+    with pytest.raises(DataError, match="more than 10 are taken only if features= says"):
+        data.load(path)
+    assert data.load(path, features=20).X.shape == (1, 20)
 
 
 def test_svmlight_streams_need_to_be_told(tmp_path: Path) -> None:
@@ -208,6 +257,12 @@ def test_json_rows_that_have_every_feature_are_dense() -> None:
         ),
         ('{"features": {}, "labels": [true]}', r"a label is true or false, but a text"),
         ('{"features": {}, "labels": ["y", "y"]}', r"the row has a label twice"),
+        ('{"features": {"a": 1, "a": 2}, "labels": []}', r"the row has the key 'a' twice"),
+        ('{"features": {}, "labels": [], "labels": ["y"]}', r"the row has the key 'labels' twice"),
+        (
+            '{"features": {"a=b": 1, "a": "b"}, "labels": []}',
+            r"the row has the feature 'a=b' twice",
+        ),
         ("[" * 100_000, r"recursion"),
         ('{"features": {"a": 1' + "0" * 400 + '}, "labels": []}', r"int too large"),
     ],

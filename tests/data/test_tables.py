@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import time
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,42 @@ def test_delimiters_gzip_bom_and_quotes(tmp_path: Path) -> None:
     assert loaded.features == ["the, width"] and loaded.X.tolist() == [[1]]
     assert loaded.name == "t"
     assert read("a;y\n1;0\n", labels=["y"], delimiter=";").X.tolist() == [[1]]
+
+
+ALL_MISSING = ["", "?", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None"]
+
+
+@pytest.mark.parametrize("text", ALL_MISSING)
+def test_what_stands_for_a_missing_value(text: str) -> None:
+    """In numbers always; in a column of text, unless the caller names it among the values."""
+    assert np.isnan(read(f"x,y\n1,0\n{text},1\n", labels=["y"]).X[1, 0])
+    rows = f"x,y\nred,0\n{text},1\n"
+    missing = read(rows, labels=["y"], categories={"x": ["red"]})
+    np.testing.assert_array_equal(missing.X, [[1], [np.nan]])
+    named = read(rows, labels=["y"], categories={"x": ["red", text]})
+    np.testing.assert_array_equal(named.X, [[1, 0], [0, 1]])
+    with pytest.raises(DataError, match=":2: the label 'y' has a missing value"):
+        read(f"x,y\n1,{text}\n", labels=["y"])
+
+
+def test_other_words_for_missing_are_refused() -> None:
+    with pytest.raises(DataError, match=":2: the column 'x' has 'none', which is no number"):
+        read("x,y\nnone,0\n", labels=["y"])
+
+
+def test_a_header_may_hold_line_ends_in_quotes() -> None:
+    loaded = read('\n"the\nwidth","a\rb",y\n1,2,0\n', labels=["y"])
+    assert loaded.features == ["the\nwidth", "a\rb"] and loaded.X.tolist() == [[1, 2]]
+
+
+def test_many_columns_take_linear_time() -> None:
+    n = 20_000
+    names = [f"c{i}" for i in range(n)]
+    start = time.process_time()
+    file = io.BytesIO((",".join(names) + "\n").encode())
+    stream = data.stream(file, format="csv", labels=names[: n // 2], drop=names[n // 2 : n - 1])
+    assert stream.n_labels == n // 2 and stream.features == names[-1:]
+    assert time.process_time() - start < 1.0
 
 
 def test_train_and_test_file(tmp_path: Path) -> None:
@@ -91,6 +128,11 @@ def test_numbers_that_turn_up_late_are_taken() -> None:
         ("x,y\n1,0\n", {"labels": None}, r"does not say which columns are labels: pass labels="),
         (b"x,y\n1,\xff\n", {}, r":2: the column 'y': .*invalid UTF8"),
         (b"\xff,y\n1,0\n", {}, r":1: is not utf-8"),
+        ("x,y\r1,0\r2,1\r", {}, r":1: has a carriage return that ends no line; lines must end"),
+        ("x,y\n1,0\r2,1\n", {}, r":2: has a carriage return that ends no line"),
+        ("x,y\n1,0\n1,0\r\r\n", {}, r":3: has a carriage return that ends no line"),
+        ('x,y\n1,0\n"1\r",0\r"2",0\n', {}, r":3: has a carriage return that ends no line"),
+        ("x" * 200_000 + ",y\n1,0\n", {}, r":1: has a header that cannot be read: field larger"),
         (
             'x,y\n\n1,0\n"1\n",0\n\nu,1\n',
             {"categories": {"x": ["1"]}},
@@ -128,6 +170,9 @@ def test_bad_arguments_are_named() -> None:
         read("x,y\n", labels=[])
     with pytest.raises(ValueError, match="the label 'y' is also named in drop"):
         read("x,y\n", labels=["y"], drop=["y"])
+    for delimiter in (";;", "\n", "\xe9"):
+        with pytest.raises(ValueError, match=r"delimiter is .*, but must be one ASCII character"):
+            read("x,y\n", delimiter=delimiter)
     with pytest.raises(ValueError, match="zero_based has no meaning for the format csv"):
         read("x,y\n", zero_based=True)
 

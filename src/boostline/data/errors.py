@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import ModuleType
 
 __all__ = ["DataError", "DownloadError"]
@@ -45,6 +46,16 @@ def _rebuild(kind: type[DataError], message: str, path: str | None, line: int | 
 
 class DownloadError(DataError):
     """A named set could not be fetched; the message says what to do instead."""
+
+
+def first_repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that has come before, or None."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def need(module: str, purpose: str, extra: str = "data") -> ModuleType:

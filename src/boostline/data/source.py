@@ -89,6 +89,19 @@ def open_bytes(source: Source) -> Iterator[BinaryIO]:
             raw.close()
 
 
+def checked_encoding(encoding: str | None) -> str:
+    """Return the encoding of a text file that is read line by line; None is UTF-8."""
+    try:
+        if encoding is None or len("\n\n".encode(encoding)) - len("\n".encode(encoding)) == 1:
+            return encoding or "utf-8"
+    except LookupError:
+        pass
+    raise ValueError(
+        f"encoding is {encoding!r}, but must be one that Python knows and in which a line end is a "
+        "single byte, such as 'utf-8' or 'latin-1'"
+    )
+
+
 class LineReader:
     """Lines of a byte stream with their numbers; broken gzip becomes a `DataError`."""
 

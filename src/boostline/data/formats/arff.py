@@ -28,7 +28,7 @@ from boostline.data.formats.arff_tokens import split_dense, split_sparse
 from boostline.data.formats.mulan_xml import read_label_names
 from boostline.data.formats.reader import Labels, Reader
 from boostline.data.matrices import compact_indicator, from_cells, from_relevant
-from boostline.data.source import LineReader, Source, is_path, source_name, stem
+from boostline.data.source import LineReader, Source, checked_encoding, is_path, source_name, stem
 
 __all__ = ["ArffReader"]
 
@@ -75,7 +75,7 @@ class ArffReader(Reader):
     ) -> None:
         names = _label_names(source, labels)
         self._lines = LineReader(file, source_name(source))
-        self._encoding = encoding or "utf-8"
+        self._encoding = checked_encoding(encoding)
         attributes = read_header(self._lines, self._encoding)
         self._places = places = lay_out(attributes, names, drop or (), self._lines.name)
         self.features = [name for place in places for name in place.features]

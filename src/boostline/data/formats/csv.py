@@ -12,22 +12,30 @@ from boostline.contract.advice import advice
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError, need
 from boostline.data.formats.tables import TableReader, encode_or_drop
-from boostline.data.source import MAX_LINE_BYTES, LineReader, Source, source_name, suffix
+from boostline.data.source import (
+    MAX_LINE_BYTES,
+    LineReader,
+    Source,
+    checked_encoding,
+    source_name,
+    suffix,
+)
 from boostline.data.unseen import Unseen
 
 __all__ = ["CsvReader"]
 
-#: Values that are missing values.
-NULL_TEXT = ["", "?", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None"]
+#: Values that are missing values: the usual ones among those of pandas.
+MISSING = frozenset({"", "?", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None"})
 #: What may stand between values; looked for where it is not what was said.
 DELIMITERS = (",", ";", "\t", "|")
 
 _ROW = re.compile(r"(?:In CSV column #(\d+): )?(?:CSV parse error: )?Row #(\d+): (.*)", re.DOTALL)
+_QUOTED = re.compile(rb'"[^"]*+"')
 _VALUE = re.compile(r"invalid value '(.*)'", re.DOTALL)
 
 
 class CsvReader(TableReader):
-    """A CSV file with a header line; what is empty or ``?`` is missing, blank lines are skipped.
+    """A CSV file with a header line; blank lines are skipped.
 
     Rows are cut out here, line by line, and parsed by pyarrow a block at a time. pyarrow's own
     streaming reads ahead, so that rows from a pipe would wait for those that follow them.
@@ -35,6 +43,7 @@ class CsvReader(TableReader):
 
     format = "csv"
     extensions = (".csv", ".tsv")
+    missing = MISSING
 
     def __init__(
         self,
@@ -49,18 +58,24 @@ class CsvReader(TableReader):
     ) -> None:
         name = source_name(source)
         delimiter = delimiter or ("\t" if suffix(source) == ".tsv" else ",")
-        encoding = encoding or "utf-8"
+        if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
+            raise ValueError(f"delimiter is {delimiter!r}, but must be one ASCII character")
+        encoding = checked_encoding(encoding)
         self._lines = LineReader(file, name)
         self._rest = iter(self._lines)
+        _, first = next(self._rows(), (1, b""))
         try:
-            header = next(self._rest, b"").decode(encoding).removeprefix("\ufeff")
+            header = first.decode(encoding).removeprefix("\ufeff")
         except UnicodeDecodeError as error:
             raise self._lines.error(
                 f"is not {encoding}; "
                 + advice("pass encoding='latin-1'", "give --encoding latin-1")
                 + " if it is that"
             ) from error
-        self._columns = next(csv.reader([header], delimiter=delimiter), [])
+        try:
+            self._columns = next(csv.reader([header], delimiter=delimiter), [])
+        except csv.Error as error:
+            raise self._lines.error(f"has a header that cannot be read: {error}") from error
         if not any(self._columns):
             raise DataError("is empty, or has no header line", path=name, line=1)
         _refuse_other_delimiter(self._columns, delimiter, name)
@@ -79,28 +94,29 @@ class CsvReader(TableReader):
         """Yield rows with the line where each begins: quoted values may hold line ends."""
         for line in self._rest:
             start = self._lines.number
-            if line.count(b'"') % 2 == 0:
-                if line.strip():
-                    yield start, line if line.endswith(b"\n") else line + b"\n"
-                continue
-            pieces, size = [line], len(line)
-            for piece in self._rest:
+            pieces, size, is_open = [line], len(line), line.count(b'"') % 2 == 1
+            while is_open:
+                piece = next(self._rest, b"")
                 pieces.append(piece)
                 size += len(piece)
-                if piece.count(b'"') % 2 == 1:
-                    break
-                if size > MAX_LINE_BYTES:
+                if not piece or size > MAX_LINE_BYTES:
                     raise self._lines.error("the row has a quote that is never closed", start)
-            else:
-                raise self._lines.error("the row has a quote that is never closed", start)
-            yield start, b"".join(pieces) if piece.endswith(b"\n") else b"".join([*pieces, b"\n"])
+                is_open = piece.count(b'"') % 2 == 0
+            row = b"".join(pieces).removesuffix(b"\n").removesuffix(b"\r")
+            if b"\r" in row and b"\r" in _QUOTED.sub(b"", row):
+                raise self._lines.error(
+                    "has a carriage return that ends no line; lines must end with \\n or \\r\\n",
+                    start,
+                )
+            if row.strip():
+                yield start, row + b"\n"
 
     def _parse(self, text: bytes, numbers: Sequence[int]) -> Any:
         pa, arrow_csv = need("pyarrow", "reading csv"), need("pyarrow.csv", "reading csv")
         types = {column: pa.string() for column in (*self.labels, *self.categories)}
         types |= {column: pa.float64() for column in self.inputs if column not in self.categories}
         try:
-            return arrow_csv.read_csv(
+            table = arrow_csv.read_csv(
                 pa.BufferReader(text),
                 read_options=arrow_csv.ReadOptions(
                     use_threads=False,
@@ -114,12 +130,20 @@ class CsvReader(TableReader):
                 convert_options=arrow_csv.ConvertOptions(
                     column_types=types,
                     include_columns=[*self.inputs, *self.labels],
-                    null_values=NULL_TEXT,
-                    strings_can_be_null=True,
+                    null_values=list(MISSING),
+                    strings_can_be_null=False,  # a category may have such a name
                 ),
             )
         except pa.ArrowInvalid as error:
             raise self._explain(str(error), numbers) from error
+        if table.num_rows != len(numbers):
+            raise DataError(
+                f"has {len(numbers)} rows from this line on, which pyarrow takes for "
+                f"{table.num_rows}: the quotes are damaged",
+                path=self.name,
+                line=numbers[0],
+            )
+        return table
 
     def _explain(self, message: str, numbers: Sequence[int]) -> DataError:
         """Say pyarrow's complaint with the column's name and the file's line."""
@@ -135,7 +159,7 @@ class CsvReader(TableReader):
                 if value
                 else f"the column {title!r}: {reason}"
             )
-        return DataError(reason, path=self.name, line=numbers[int(row) - 1])
+        return DataError(reason, path=self.name, line=numbers[min(int(row), len(numbers)) - 1])
 
 
 def _refuse_other_delimiter(columns: Sequence[str], delimiter: str, name: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from boostline.contract.advice import advice
 from boostline.data.dataset import Block
-from boostline.data.errors import DataError
+from boostline.data.errors import DataError, first_repeated
 from boostline.data.formats.reader import Reader
 from boostline.data.matrices import from_cells, from_relevant
 from boostline.data.source import LineReader, Source, open_bytes, source_name
@@ -66,7 +66,7 @@ class JsonLinesReader(Reader):
                 )
             if isinstance(names, (int, str, bytes)) or not isinstance(names, Sequence):
                 raise TypeError(f"{what} is {names!r}, but JSON lines need a list of names")
-            if len(set(map(str, names))) != len(names):
+            if first_repeated(map(str, names)) is not None:
                 raise ValueError(f"{what} has the same name twice")
         self._lines = LineReader(file, name)
         self._drop = frozenset(drop or ())
@@ -164,13 +164,22 @@ def _rows(
         if not line.strip():
             continue
         try:
-            features, labels = _row(json.loads(line), drop, with_labels)
+            parsed = json.loads(line, object_pairs_hook=_once_each)
+            features, labels = _row(parsed, drop, with_labels)
         except (ValueError, RecursionError, OverflowError) as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
             raise lines.error(
                 f"is no JSON: {reason}" if isinstance(error, json.JSONDecodeError) else reason
             ) from error
         yield lines.number, features, labels
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Build an object; json alone would keep the last of two values with one key, silently."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"the row has the key {first_repeated(k for k, _ in pairs)!r} twice")
+    return found
 
 
 def _row(
@@ -191,6 +200,9 @@ def _row(
         for name, value in given.items()
         if name not in drop
     }
+    twice = first_repeated(starmap(_feature, features.items()))
+    if twice is not None:
+        raise ValueError(f"the row has the feature {twice!r} twice")
     if not isinstance(labels, list):
         raise ValueError(f"'labels' is {_kind(labels)}, but an array is wanted")
     names = [_label_name(label) for label in labels]

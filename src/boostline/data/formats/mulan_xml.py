@@ -74,6 +74,12 @@ def read_label_names(source: Source) -> list[str]:
         raise DataError(f"is larger than {MAX_XML_BYTES} bytes", path=name)
     try:
         parser.Parse(content, True)
+    except DataError:
+        raise
+    except (LookupError, ValueError) as error:
+        raise DataError(
+            f"has an encoding that cannot be read ({error}); write it as UTF-8", path=name, line=1
+        ) from error
     except expat.ExpatError as error:
         raise DataError(
             f"is not well-formed xml: {expat.ErrorString(error.code)}", path=name, line=error.lineno

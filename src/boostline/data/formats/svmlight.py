@@ -24,9 +24,12 @@ from boostline.data.unseen import Unseen
 
 __all__ = ["SvmlightReader"]
 
-_HEADER = re.compile(rb"\s*(\d+)\s+(\d+)\s+(\d+)\s*")
+_HEADER = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")
 #: Rows that are parsed at a time when a file is only scanned.
 SCAN_ROWS = 4096
+#: Most features or labels that a file may ask for by itself: 30 bytes can name feature 2,000,000,000,
+#: and the names alone would take all memory. Whoever wants more says how many.
+MAX_COLUMNS = 2**22
 
 
 class Shape(NamedTuple):
@@ -47,6 +50,16 @@ class _Rows:
         self.shape: Shape | None = None
         if match := _HEADER.fullmatch(self._first):
             self.shape = Shape(*(int(number) for number in match.groups()))
+
+    def promised(self, what: str) -> int:
+        """Return how many labels or features the header line promises, if that is believable."""
+        count: int = getattr(self.shape, what)
+        if count > MAX_COLUMNS:
+            raise self.lines.error(
+                f"the first line promises {count} {what}; more than {MAX_COLUMNS} are taken only "
+                f"if {what}= says how many there are"
+            )
+        return count
 
     def batches(self, size: int) -> Iterator[tuple[list[int], list[bytes]]]:
         rows = self._numbered()
@@ -112,9 +125,9 @@ class SvmlightReader(Reader):
         self._rows = _Rows(file, name)
         shape = self._rows.shape
         if labels is None and shape is not None:
-            labels = shape.labels
+            labels = self._rows.promised("labels")
         if features is None and shape is not None:
-            features = shape.features
+            features = self._rows.promised("features")
         if labels is None or features is None:
             what = "labels" if labels is None else "features"
             raise DataError(
@@ -156,28 +169,41 @@ class SvmlightReader(Reader):
 
     @classmethod
     def look_through(
-        cls, sources: Sequence[Source], zero_based: bool | None = None, **options: Any
+        cls,
+        sources: Sequence[Source],
+        labels: Any = None,
+        features: int | None = None,
+        zero_based: bool | None = None,
+        **_: Any,
     ) -> tuple[list[int], int]:
         """Return the label numbers that occur, and how many features there are."""
-        labels: set[int] = set()
+        seen: set[int] = set()
         width = 0
         for source in sources:
             with open_bytes(source) as file:
                 rows = _Rows(file, source_name(source))
                 first = 0 if _is_zero_based(zero_based, rows.shape) else 1
                 if rows.shape is not None:
-                    labels.update(range(rows.shape.labels))
-                    width = max(width, rows.shape.features)
+                    if labels is None:
+                        seen.update(range(rows.promised("labels")))
+                    if features is None:
+                        width = max(width, rows.promised("features"))
                     continue
                 for numbers, texts in rows.batches(SCAN_ROWS):
                     X, found = _parse(rows.lines, numbers, texts)
                     width = max(width, X.shape[1] - first)
+                    if features is None and width > MAX_COLUMNS:
+                        raise rows.lines.error(
+                            f"the row has the feature {X.indices.max()}; more than {MAX_COLUMNS} "
+                            "are taken only if features= says how many there are",
+                            numbers[_row_of(X, int(X.indices.argmax()))],
+                        )
                     for number, row in zip(numbers, found, strict=True):
                         for label in row:
-                            if label != int(label):
+                            if not label.is_integer():
                                 raise rows.lines.error(f"the label {label:g} is no integer", number)
-                            labels.add(int(label))
-        return sorted(labels), width
+                            seen.add(int(label))
+        return sorted(seen), width
 
 
 def _is_zero_based(said: bool | None, shape: Shape | None) -> bool:
@@ -192,17 +218,19 @@ def _parse(
 
     def parse(rows: list[bytes]) -> Any:
         text = b"".join(row if row.endswith(b"\n") else row + b"\n" for row in rows)
-        return load(io.BytesIO(text), multilabel=True, zero_based=True)
+        X, labels = load(io.BytesIO(text), multilabel=True, zero_based=True)
+        if np.isinf(X.data).any():
+            raise ValueError("a value is infinite")
+        if b"_" in text and any(b"_" in row.split(b"#", 1)[0] for row in rows):
+            raise ValueError("a number has an underscore")  # Python's numbers may, no data file's
+        return X, labels
 
     try:
         X, labels = parse(texts)
-        if np.isinf(X.data).any():
-            raise ValueError("a value is infinite")
     except (ValueError, OverflowError) as error:
         for number, text in zip(numbers, texts, strict=True):
             try:
-                if np.isinf(parse([text])[0].data).any():
-                    raise ValueError("a value is infinite")
+                parse([text])
             except (ValueError, OverflowError) as reason:
                 raise lines.error(
                     f"is no row 'label,label index:value ...' ({reason})", number
@@ -226,7 +254,7 @@ def _shift(lines: LineReader, X: Any, first: int, width: int, numbers: list[int]
     columns = X.indices - first
     bad = np.flatnonzero((columns < 0) | (columns >= width))
     if bad.size:
-        row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
+        row = _row_of(X, int(bad[0]))
         index = int(X.indices[bad[0]])
         raise lines.error(
             "the row has the feature 0, but the first one is 1: "
@@ -237,6 +265,11 @@ def _shift(lines: LineReader, X: Any, first: int, width: int, numbers: list[int]
         )
     sparse = need("scipy.sparse", "a sparse data set")
     return sparse.csr_matrix((X.data, columns, X.indptr), shape=(X.shape[0], width))
+
+
+def _row_of(X: Any, entry: int) -> int:
+    """Return the row of a CSR matrix to which its stored value number `entry` belongs."""
+    return int(np.searchsorted(X.indptr, entry, side="right")) - 1
 
 
 def _label_index(labels: Any) -> tuple[list[str], dict[float, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from boostline.contract.advice import advice
 from boostline.contract.frames import near_name
 from boostline.data.dataset import Block
-from boostline.data.errors import DataError, need
+from boostline.data.errors import DataError, first_repeated, need
 from boostline.data.formats.reader import Reader
 from boostline.data.matrices import compact_indicator
 from boostline.data.unseen import Unseen
@@ -26,6 +26,9 @@ LABEL_TEXT = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, 
 class TableReader(Reader):
     """What becomes of each column: a feature, the 0/1 columns of a category, a label, nothing."""
 
+    #: Texts that stand for a missing value, unless a category has that name.
+    missing: ClassVar[frozenset[str]] = frozenset()
+
     def _lay_out(
         self,
         name: str,
@@ -37,14 +40,15 @@ class TableReader(Reader):
     ) -> None:
         self.name = name
         self._unseen = unseen
-        twice = next((c for i, c in enumerate(columns) if c in columns[:i]), None)
+        twice = first_repeated(columns)
         if twice is not None:
             raise DataError(f"has the column {twice!r} twice", path=name, line=1)
         self.categories = {column: [str(v) for v in given] for column, given in categories.items()}
         wanted = _label_columns(labels, name)
+        known, dropped = set(columns), set(drop)
         for what, names in (("label", wanted), ("drop", drop), ("categories", categories)):
             for column in names:
-                if column not in columns:
+                if column not in known:
                     meant = near_name(column, columns)
                     shown = ", ".join(columns[:10]) + (", ..." if len(columns) > 10 else "")
                     raise DataError(
@@ -52,12 +56,12 @@ class TableReader(Reader):
                         + (f"is {meant!r} meant?" if meant else f"it has {shown}"),
                         path=name,
                     )
-        clash = next((c for c in wanted if c in set(drop) | set(categories)), None)
+        clash = next((c for c in wanted if c in dropped or c in categories), None)
         if clash is not None:
             raise ValueError(f"the label {clash!r} is also named in drop or categories")
         is_label = set(wanted)
         self.labels = [column for column in columns if column in is_label]
-        self.inputs = [c for c in columns if c not in is_label and c not in set(drop)]
+        self.inputs = [c for c in columns if c not in is_label and c not in dropped]
         self.features: list[str] = []
         for column in self.inputs:
             values = self.categories.get(column)
@@ -107,6 +111,9 @@ class TableReader(Reader):
     ) -> NDArray[np.float64]:
         place = {value: column for column, value in enumerate(known)}
         codes, found = _encode(values)
+        for absent, text in enumerate(found):
+            if text in self.missing and text not in place:
+                codes[codes == absent] = -1
         columns = np.array([place.get(str(value), -1) for value in found], dtype=np.int64)
         for code in np.flatnonzero(columns < 0):
             times = int((codes == code).sum())  # a dictionary may list values that no row has
@@ -131,7 +138,8 @@ class TableReader(Reader):
         bits = [LABEL_TEXT.get(str(value).strip().lower()) for value in found]
         for code in [code for code, bit in enumerate(bits) if bit is None] + [-1]:
             if (codes == code).any():
-                given = "a missing value" if code < 0 else repr(found[code])
+                is_missing = code < 0 or found[code] in self.missing
+                given = "a missing value" if is_missing else repr(found[code])
                 raise DataError(
                     f"the label {column!r} has {given}; a label is 0 or 1",
                     path=self.name,
@@ -166,7 +174,7 @@ def _label_columns(labels: Any, name: str) -> list[str]:
     if isinstance(labels, (int, str, bytes)) or not isinstance(labels, Sequence):
         raise TypeError(f"labels is {labels!r}, but a table needs a list of column names")
     wanted = [str(label) for label in labels]
-    twice = next((c for i, c in enumerate(wanted) if c in wanted[:i]), None)
+    twice = first_repeated(wanted)
     if twice is not None:
         raise ValueError(f"labels names {twice!r} twice")
     if not wanted and labels != ():  # an empty tuple: rows that are to be ranked
