@@ -61,10 +61,10 @@ def pair(name):
 @pytest.mark.parametrize("name", ["ada_olmr", "online_bmr"])
 def test_the_core_is_the_reference(name):
     core, reference, mine, theirs = pair(name)
-    for x, relevant, irrelevant, unknown in stream(60, 0):
+    for x, relevant, _, unknown in stream(60, 0):
         np.testing.assert_allclose(
             core.learn(x, relevant, unknown=unknown),
-            reference.learn(x, relevant, irrelevant=irrelevant),
+            reference.learn(x, relevant, unknown=unknown),
             atol=1e-9,
         )
     np.testing.assert_allclose(core.expert_losses, reference.expert_losses, atol=1e-9)

@@ -134,6 +134,11 @@ def test_label_frames_are_matched_with_the_labels_names():
         model.learn(X[:1], Y[:1], unknown=pandas_frame(np.zeros((1, 2)), ["sun", "rain"]))
 
 
+def with_none(Y, hidden):
+    pairs = zip(Y.tolist(), hidden.tolist(), strict=True)
+    return [[None if h else y for y, h in zip(*row, strict=True)] for row in pairs]
+
+
 def test_unknown_labels_in_frames():
     X, Y = stream(20)
     hidden = ~Y & (np.arange(3) == 1)
@@ -143,10 +148,7 @@ def test_unknown_labels_in_frames():
         (pd.DataFrame(np.where(hidden, np.nan, Y), columns=LABELS), None),
         (pd.DataFrame(Y, columns=LABELS), pd.DataFrame(hidden[:, ::-1], columns=LABELS[::-1])),
         (pd.DataFrame(Y, columns=LABELS).astype("boolean").mask(hidden), None),
-        (
-            pl.DataFrame(np.where(hidden, np.array(None), Y).tolist(), schema=LABELS, orient="row"),
-            None,
-        ),
+        (pl.DataFrame(with_none(Y, hidden), schema=LABELS, orient="row"), None),
     ):
         model = make()
         model.learn(X, relevant, unknown=unknown)

@@ -11,6 +11,8 @@ import pytest
 class OnlineLogistic:
     """One logistic regression per label, one gradient step per example; dense or sparse rows."""
 
+    blocks_are_rows = True
+
     def __init__(self, n_features: int, n_labels: int, rate: float = 0.3) -> None:
         self.n_labels = n_labels
         self.rate = rate
@@ -24,10 +26,10 @@ class OnlineLogistic:
         S = np.array([(self.weights * row).sum(axis=1) for row in X])
         return S[0] if single else S
 
-    def learn(self, x, relevant, weight=1.0, irrelevant=None):
+    def learn(self, x, relevant, weight=1.0, unknown=None):
         X, single = self._rows(x)
         Y = np.atleast_2d(relevant)
-        Z = ~Y if irrelevant is None else np.atleast_2d(irrelevant)
+        Z = ~Y if unknown is None else ~Y & ~np.atleast_2d(unknown)
         self.calls.append(("learn", len(X)))
         S = np.empty(Y.shape)
         for i, (row, y, z) in enumerate(zip(X, Y, Z, strict=True)):

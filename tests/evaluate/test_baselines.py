@@ -47,14 +47,16 @@ def test_names_and_ranks():
     assert model.rank([0.0]) == ["c", "a", "b"]
     assert model.rank([0.0], top=1) == ["c"]
     assert DecayedCounts(3).rank([0.0], top=2) == [0, 1]
-    with pytest.raises(ValueError, match="label 'z', which is none of the 3 label names"):
+    with pytest.raises(
+        ValueError, match="label 'z', but must have labels of the model: 'a', 'b', 'c'"
+    ):
         model.learn([0.0], {"z"})
 
 
 def test_unknown_labels_keep_their_counts():
     model = DecayedCounts(3)
     model.learn([0.0], {0, 1})
-    model.learn([0.0], {2}, irrelevant={0})
+    model.learn([0.0], {2}, unknown={1})
     assert model.counts.tolist() == [0.5, 1, 1]
 
 
@@ -67,11 +69,11 @@ def test_weight():
 @pytest.mark.parametrize(
     ("keywords", "error", "message"),
     [
-        ({}, TypeError, "n_labels is missing"),
+        ({}, TypeError, "give n_labels or labels"),
         ({"n_labels": 0}, ValueError, "n_labels is 0"),
         ({"n_labels": 2, "decay": 0}, ValueError, "decay is 0"),
         ({"n_labels": 2, "decay": 1.5}, ValueError, "decay is 1.5"),
-        ({"n_labels": 2, "labels": ["a"]}, ValueError, "labels has 1 names, but n_labels is 2"),
+        ({"n_labels": 2, "labels": ["a"]}, ValueError, "n_labels is 2, but labels has 1 names"),
     ],
 )
 def test_bad_settings_are_named(keywords, error, message):

@@ -54,7 +54,7 @@ def test_the_seed_reaches_the_model(data):
 
 def test_a_stopped_run_is_left_out(data):
     class Stopping(DecayedCounts):
-        def learn(self, x, relevant, weight=1.0, irrelevant=None):
+        def learn(self, x, relevant, weight=1.0, unknown=None):
             raise KeyboardInterrupt
 
     made = {0: DecayedCounts, 1: Stopping}
@@ -64,9 +64,9 @@ def test_a_stopped_run_is_left_out(data):
 
 
 def test_bad_input_is_named(data):
-    with pytest.raises(TypeError, match="each run needs a new model"):
+    with pytest.raises(TypeError, match="each run needs a new one"):
         compare({"a": DecayedCounts(5)}, data)
-    with pytest.raises(TypeError, match="models must be a dict"):
+    with pytest.raises(TypeError, match=r"models is .*, but must be a dict"):
         compare([], data)
     with pytest.raises(ValueError, match="orders and seeds"):
         compare({"a": lambda seed: DecayedCounts(5)}, data, seeds=[])

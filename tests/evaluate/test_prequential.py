@@ -176,9 +176,9 @@ def test_sparse_streams(data, logistic, kind, delay):
 
 def test_dict_features():
     class OnDicts(DecayedCounts):
-        def learn(self, x, relevant, weight=1.0, irrelevant=None):
+        def learn(self, x, relevant, weight=1.0, unknown=None):
             assert isinstance(x, dict)
-            return super().learn(x, relevant, weight, irrelevant)
+            return super().learn(x, relevant, weight, unknown)
 
     stream = [({"word": float(i)}, {i // 50}) for i in range(150)]
     for delay, want in ((0, 0.015), (10, 0.165)):  # by hand, see the docstring of prequential
@@ -206,8 +206,8 @@ def test_a_model_may_reuse_its_scores(data):
             self.out[:] = self.counts
             return self.out
 
-        def learn(self, x, relevant, weight=1.0, irrelevant=None):
-            self.out[:] = super().learn(x, relevant, weight, irrelevant)
+        def learn(self, x, relevant, weight=1.0, unknown=None):
+            self.out[:] = super().learn(x, relevant, weight, unknown)
             return self.out
 
     for delay in (0, 2):
@@ -225,50 +225,38 @@ def test_labels_by_name():
 
 def test_unknown_labels_take_part_in_no_pair(data, logistic):
     rng = np.random.default_rng(2)
-    known = rng.random(data.Y.shape) < 0.6
-    stream = [
-        {"x": x, "relevant": y, "known": m} for x, y, m in zip(data.X, data.Y, known, strict=True)
+    unknown = rng.random(data.Y.shape) < 0.4
+    Y = data.Y & ~unknown
+    told = [
+        {"x": x, "relevant": y, "unknown": m} for x, y, m in zip(data.X, Y, unknown, strict=True)
+    ]
+    nan = list(zip(data.X, np.where(unknown, np.nan, Y), strict=True))
+    sets = [
+        {"x": x, "relevant": set(np.flatnonzero(y).tolist()), "unknown": np.flatnonzero(m).tolist()}
+        for x, y, m in zip(data.X, Y, unknown, strict=True)
     ]
     S, model = [], logistic()
-    for x, y, m in zip(data.X, data.Y, known, strict=True):
-        S.append(model.learn(x, y & m, irrelevant=~y & m))
-    want = metrics.rank_loss(data.Y, np.array(S), known=known)
-    for block in (1, 64):
-        run = prequential(logistic(), stream, block=block)["OnlineLogistic"]
-        assert run.rank_loss == pytest.approx(want)
+    for x, y, m in zip(data.X, Y, unknown, strict=True):
+        S.append(model.learn(x, y, unknown=m))
+    want = metrics.rank_loss(Y, np.array(S), unknown=unknown)
+    for stream in (told, nan, sets):
+        for block in (1, 64):
+            run = prequential(logistic(), stream, block=block)["OnlineLogistic"]
+            assert run.rank_loss == pytest.approx(want)
     # Examples with everything known may stand between them.
-    mixed = [*stream[:50], *stream_of(data)[50:]]
+    mixed = [*told[:50], *stream_of(data)[50:]]
     later = prequential(logistic(), mixed, delay=2)["OnlineLogistic"]
     assert later.n == 240
 
 
-@pytest.mark.parametrize("argument", ["irrelevant", "unknown", None])
-def test_a_model_is_told_what_is_unknown_in_its_own_way(argument):
-    told = []
-
-    class Irrelevant(DecayedCounts):
-        def learn(self, x, relevant, irrelevant=None):
-            told.append(irrelevant)
-            return np.zeros(3)
-
-    class Unknown(DecayedCounts):
-        def learn(self, x, relevant, unknown=None):
-            told.append(unknown)
-            return np.zeros(3)
-
+def test_a_model_that_takes_no_unknown_labels_is_named():
     class Neither(DecayedCounts):
         def learn(self, x, relevant):
             return np.zeros(3)
 
-    model = {"irrelevant": Irrelevant, "unknown": Unknown, None: Neither}[argument](3)
-    stream = [{"x": [0.0], "relevant": {0}, "known": [True, True, False]}]
-    if argument is None:
-        with pytest.raises(TypeError, match=r"learn\(\) of model 'Neither' takes neither"):
-            prequential(model, stream)
-        return
-    prequential(model, stream)
-    expected = [False, True, False] if argument == "irrelevant" else [False, False, True]
-    assert [mask.tolist() for mask in told] == [expected]
+    stream = [{"x": [0.0], "relevant": {0}, "unknown": {2}}]
+    with pytest.raises(TypeError, match=r"learn\(\) of model 'Neither' must take them as unknown="):
+        prequential(Neither(3), stream)
 
 
 def test_callback_sees_every_prediction_in_turn(data, logistic):
@@ -372,11 +360,11 @@ def test_control_c_loses_nothing_that_was_learned(waiting):
     """A real SIGINT in the middle of learn, or while the stream keeps us waiting."""
 
     class Signalling(DecayedCounts):
-        def learn(self, x, relevant, weight=1.0, irrelevant=None):
+        def learn(self, x, relevant, weight=1.0, unknown=None):
             if not waiting and self.counts[0] > 20:
                 os.kill(os.getpid(), signal.SIGINT)
                 time.sleep(0.01)
-            return super().learn(x, relevant, weight, irrelevant)
+            return super().learn(x, relevant, weight, unknown)
 
     def stream():
         for i in range(1000):
@@ -443,40 +431,60 @@ def test_nothing_heavy_is_imported():
 @pytest.mark.parametrize(
     ("stream", "keywords", "error", "message"),
     [
-        (None, {"delay": -1}, ValueError, "delay is -1; labels cannot arrive before"),
+        (
+            None,
+            {"delay": -1},
+            ValueError,
+            "delay is -1, but must be at least 0: labels cannot arrive before",
+        ),
         (None, {"delay": 1.5}, TypeError, "delay is 1.5"),
         (None, {"delay": True}, TypeError, "delay is True"),
         (None, {"delay": None}, TypeError, "delay is None"),
         (None, {"delay": [0, -2]}, ValueError, "delay of example 1 is -2"),
-        (None, {"delay": [0, 1]}, ValueError, "delay has 2 values, but the stream has more"),
+        (
+            None,
+            {"delay": [0, 1]},
+            ValueError,
+            "delay has 2 values, but must have one for each example",
+        ),
         (None, {"delay": np.zeros((2, 2), int)}, ValueError, r"delay has shape \(2, 2\)"),
         (None, {"delay": lambda i: -i}, ValueError, r"delay\(1\) is -1"),
-        (None, {"delay": "late"}, TypeError, r"tuple of 2; \(x, relevant, late\)"),
+        (None, {"delay": "late"}, TypeError, r"tuple of 2, but must be \(x, relevant, late\)"),
         (None, {"window": 0}, ValueError, "window is 0"),
         (None, {"block": -3}, ValueError, "block is -3"),
-        (None, {"metrics": ["best"]}, ValueError, "no metric 'best'"),
+        (None, {"metrics": ["best"]}, ValueError, "metric is 'best', but must be one of"),
         ([([0.0], {5})], {}, ValueError, "relevant of example 0 has label 5, but n_labels is 5"),
-        ([([0.0], {"a"})], {}, TypeError, "labels are the integers 0 to 4"),
-        ([([0.0], [True])], {}, ValueError, r"relevant of example 0 has shape \(1,\)"),
+        ([([0.0], {"a"})], {}, ValueError, "labels must be whole numbers between 0 and 4"),
+        ([([0.0], [True])], {}, ValueError, r"relevant of example 0 is an array of shape \(1,\)"),
         ([{"x": [0.0]}], {}, ValueError, "item 0 of the stream has no 'relevant'"),
         (
             [{"x": [0.0], "relevant": {0}, "weight": 2}],
             {},
             ValueError,
-            "has the key 'weight'; keys are x, relevant, known",
+            "has the key 'weight', but must have x, relevant, unknown",
         ),
         ([{"x": [0.0], "relevant": {0}}], {"delay": "late"}, ValueError, "has no 'late'"),
-        ([{"x": [0.0], "relevant": {0}, "known": [1]}], {}, ValueError, "known has shape"),
-        ([7], {}, TypeError, r"item 0 of the stream is a int; \(x, relevant\)"),
-        ([(np.zeros((3, 1)), [{0}])], {}, ValueError, "relevant has 1 rows"),
-        ([(np.zeros((2, 1)), np.eye(2))], {}, ValueError, r"needs? the shape \(2, 5\)"),
+        ([{"x": [0.0], "relevant": {0}, "unknown": [5]}], {}, ValueError, "unknown has label 5"),
+        ([7], {}, TypeError, r"item 0 of the stream is a int, but must be \(x, relevant\)"),
+        (
+            [(np.zeros((3, 1)), [{0}])],
+            {},
+            ValueError,
+            "relevant has 1 label sets, but must have one for",
+        ),
+        ([(np.zeros((2, 1)), np.eye(2))], {}, ValueError, r"must have the shape \(2, 5\)"),
         (
             [{"x": np.zeros((2, 1)), "relevant": [{0}, {1}], "late": [1]}],
             {"delay": "late"},
             ValueError,
             "a block of 2 rows has 1 delays",
         ),
-        ([(np.zeros(2), {0}), (np.zeros(3), {0})], {}, ValueError, "x changes its shape"),
+        (
+            [(np.zeros(2), {0}), (np.zeros(3), {0})],
+            {},
+            ValueError,
+            r"x is \(3,\) in example 1 of its",
+        ),
     ],
 )
 def test_bad_input_is_named(data, stream, keywords, error, message):
@@ -490,7 +498,7 @@ def test_models_that_do_not_fit():
         prequential({}, one)
     with pytest.raises(TypeError, match=r"model 'a' is a int without score\(\)"):
         prequential({"a": 3}, one)
-    with pytest.raises(ValueError, match="model 'b' has 3 labels, but model 'a' has 2"):
+    with pytest.raises(ValueError, match="model 'b' has 3 labels, but must have 2 as model 'a'"):
         prequential({"a": DecayedCounts(2), "b": DecayedCounts(3)}, one)
     named = {"a": DecayedCounts(labels=["x", "y"]), "b": DecayedCounts(labels=["y", "x"])}
     with pytest.raises(ValueError, match="labels of model 'b' have other names"):
@@ -506,8 +514,8 @@ def test_nan_scores_are_named(delay):
         def score(self, x):
             return super().score(x) * np.nan
 
-        def learn(self, x, relevant, weight=1.0, irrelevant=None):
-            return super().learn(x, relevant, weight, irrelevant) * np.nan
+        def learn(self, x, relevant, weight=1.0, unknown=None):
+            return super().learn(x, relevant, weight, unknown) * np.nan
 
     with pytest.raises(ValueError, match="of model 'bad': scores is NaN"):
         prequential({"bad": Broken(2)}, [([0.0], {0})] * 3, delay=delay)

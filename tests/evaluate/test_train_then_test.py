@@ -126,9 +126,9 @@ def test_a_seed_that_was_drawn_can_be_used_again(data, logistic):
 
 def test_time_is_that_of_the_models_calls(data):
     class Napping(DecayedCounts):
-        def learn(self, x, relevant, weight=1.0, irrelevant=None):
+        def learn(self, x, relevant, weight=1.0, unknown=None):
             time.sleep(0.05)
-            return super().learn(x, relevant, weight, irrelevant)
+            return super().learn(x, relevant, weight, unknown)
 
     run = train_then_test(Napping(5), data, block=120)  # three calls: 120 and 40 of train, 80
     assert run.seconds.wall >= 0.15
@@ -138,17 +138,18 @@ def test_time_is_that_of_the_models_calls(data):
 
 def test_unknown_labels_reach_model_and_metrics(data, logistic):
     rng = np.random.default_rng(1)
-    known = rng.random(data.Y.shape) < 0.7
-    masked = SimpleNamespace(**vars(data), known=known)
+    unknown = rng.random(data.Y.shape) < 0.3
+    Y = data.Y & ~unknown
+    masked = SimpleNamespace(**{**vars(data), "Y": Y}, unknown=unknown)
     run = train_then_test(logistic(), masked, block=50)
     model, S = logistic(), []
-    for x, y, m in zip(data.X, data.Y, known, strict=True):
-        S.append(model.learn(x, y & m, irrelevant=~y & m))
+    for x, y, m in zip(data.X, Y, unknown, strict=True):
+        S.append(model.learn(x, y, unknown=m))
     test = slice(data.n_train, None)
-    want = metrics.rank_loss(data.Y[test], np.array(S)[test], known=known[test])
+    want = metrics.rank_loss(Y[test], np.array(S)[test], unknown=unknown[test])
     assert run.rank_loss == pytest.approx(want)
-    # What the hidden labels are makes no difference.
-    hidden = SimpleNamespace(**{**vars(masked), "Y": np.where(known, data.Y, ~data.Y)})
+    # NaN says the same.
+    hidden = SimpleNamespace(**{**vars(data), "Y": np.where(unknown, np.nan, Y)})
     assert train_then_test(logistic(), hidden, block=50).metrics == run.metrics
 
 
@@ -177,11 +178,11 @@ def test_a_stopped_run_tells_what_it_has(data):
     class Stopping(DecayedCounts):
         rows = 0
 
-        def learn(self, x, relevant, weight=1.0, irrelevant=None):
+        def learn(self, x, relevant, weight=1.0, unknown=None):
             self.rows += len(x)
             if self.rows > 200:
                 raise KeyboardInterrupt
-            return super().learn(x, relevant, weight, irrelevant)
+            return super().learn(x, relevant, weight, unknown)
 
     run = train_then_test(Stopping(5), data, block=20)
     assert run.stopped
@@ -201,7 +202,7 @@ class Broken(DecayedCounts):
         super().__init__(5)
         self.result = result
 
-    def learn(self, x, relevant, weight=1.0, irrelevant=None):
+    def learn(self, x, relevant, weight=1.0, unknown=None):
         return self.result
 
 
@@ -209,7 +210,7 @@ class Broken(DecayedCounts):
     ("result", "error", "message"),
     [
         (None, TypeError, r"learn\(\) of model 'Broken' returned None"),
-        (np.zeros((256, 4)), ValueError, r"shape \(256, 4\); 160 rows with 5 labels"),
+        (np.zeros((256, 4)), ValueError, r"shape \(256, 4\), but 160 rows with 5 labels"),
         (np.full((160, 5), np.nan), ValueError, r"'Broken': scores is NaN at row 0, label 0"),
         (np.zeros(5), ValueError, r"shape \(5,\)"),
     ],
@@ -225,15 +226,22 @@ def test_bad_scores_are_named(data, result, error, message):
         ({}, {"order": "sorted"}, ValueError, "order is 'sorted'"),
         ({}, {"block": 0}, ValueError, "block is 0"),
         ({}, {"window": 1.5}, TypeError, "window is 1.5"),
-        ({}, {"metrics": ["loss"]}, ValueError, "no metric 'loss'"),
+        ({}, {"metrics": ["loss"]}, ValueError, "metric is 'loss', but must be one of"),
         ({}, {"metrics": [3]}, TypeError, "metrics has a int"),
         ({}, {"metrics": ["coverage", metrics.Coverage()]}, ValueError, "'coverage' twice"),
         ({"n_train": 240}, {}, ValueError, "n_train is 240"),
         ({"n_train": -1}, {}, ValueError, "n_train is -1"),
-        ({"Y": np.zeros((3, 5))}, {}, ValueError, "data.X has 240 rows, but data.Y has 3"),
+        ({"Y": np.zeros((3, 5))}, {}, ValueError, "data.Y has 3 rows, but must have 240 as data.X"),
         ({"Y": np.full((240, 5), 2)}, {}, ValueError, "Y has the value 2"),
-        ({"X": np.zeros(240)}, {}, ValueError, r"data\.X is no matrix"),
-        ({"known": np.ones((3, 5))}, {}, ValueError, "known has shape"),
+        (
+            {"X": np.zeros(240)},
+            {},
+            ValueError,
+            r"data\.X is a ndarray, but must be .* with two axes",
+        ),
+        ({"unknown": np.ones((3, 5))}, {}, ValueError, "unknown is an array of shape"),
+        ({"known": np.ones((240, 5))}, {}, TypeError, "data has known, but must have its opposite"),
+        ({"Y": np.zeros((240, 6))}, {}, ValueError, r"data.Y is an array of shape \(240, 6\), but"),
     ],
 )
 def test_bad_input_is_named(data, change, keywords, error, message):

@@ -17,13 +17,13 @@ from boostline import metrics
 
 ROWS = {
     "rank_loss": metrics.rank_loss_rows,
-    "rank_loss_full": lambda Y, S, known=None: metrics.rank_loss_rows(Y, S, "full", known),
+    "rank_loss_full": lambda Y, S, unknown=None: metrics.rank_loss_rows(Y, S, "full", unknown),
     "coverage": metrics.coverage_rows,
     "average_precision": metrics.average_precision_rows,
     "one_error": metrics.one_error_rows,
-    "precision@3": lambda Y, S, known=None: metrics.precision_at_rows(Y, S, 3, known),
-    "ndcg": lambda Y, S, known=None: metrics.ndcg_at_rows(Y, S, None, known),
-    "ndcg@3": lambda Y, S, known=None: metrics.ndcg_at_rows(Y, S, 3, known),
+    "precision@3": lambda Y, S, unknown=None: metrics.precision_at_rows(Y, S, 3, unknown),
+    "ndcg": lambda Y, S, unknown=None: metrics.ndcg_at_rows(Y, S, None, unknown),
+    "ndcg@3": lambda Y, S, unknown=None: metrics.ndcg_at_rows(Y, S, 3, unknown),
 }
 
 
@@ -110,38 +110,33 @@ def test_unknown_labels_are_as_if_not_there(name, levels):
     Y, S = random_block(11, levels=levels)
     known = rng.random(Y.shape) < 0.6
     known[:3] = [[False] * 7, [True] * 7, [True] + [False] * 6]
-    got = rows(Y, S, known=known)
+    Y &= known
+    got = rows(Y, S, unknown=~known)
     for i in range(3, len(Y)):
         columns = known[i]
         alone = rows(Y[i : i + 1, columns], S[i : i + 1, columns]) if columns.any() else None
         if alone is not None:
             assert got[i] == pytest.approx(alone[0], abs=1e-15)
-    # What is said of an unknown label, and how it is scored, changes nothing.
-    other_Y, other_S = np.where(known, Y, ~Y), np.where(known, S, -S * 3 + 1)
-    np.testing.assert_array_equal(rows(other_Y, other_S, known=known), got)
+    # How an unknown label is scored changes nothing, nor does the way in which it is marked.
+    other_S = np.where(known, S, -S * 3 + 1)
+    np.testing.assert_array_equal(rows(Y, other_S, unknown=~known), got)
+    np.testing.assert_array_equal(rows(np.where(known, Y, np.nan), S), got)
+    sets = [set(np.flatnonzero(~one).tolist()) for one in known]
+    np.testing.assert_array_equal(rows(sp.csr_matrix(Y), S, unknown=sets), got)
 
 
 def test_no_known_label_at_all():
-    Y, S, known = np.array([[1, 0]]), np.array([[0.0, 1.0]]), np.array([[False, False]])
-    got = {name: rows(Y, S, known=known)[0] for name, rows in ROWS.items()}
+    Y, S, unknown = np.array([[0, 0]]), np.array([[0.0, 1.0]]), np.array([[True, True]])
+    got = {name: rows(Y, S, unknown=unknown)[0] for name, rows in ROWS.items()}
     assert got == {**dict.fromkeys(ROWS, 0.0), "average_precision": 1.0}
-    assert metrics.n_without_pairs(Y, known=known) == 1
-
-
-def test_one_mask_for_all_rows():
-    Y, S = random_block(2)
-    mask = np.array([True, False, True, True, True, False, True])
-    want = metrics.rank_loss(Y[:, mask], S[:, mask])
-    assert metrics.rank_loss(Y, S, known=mask) == pytest.approx(want)
-    assert metrics.n_without_pairs(Y, known=mask) == metrics.n_without_pairs(Y[:, mask])
+    assert metrics.n_without_pairs(Y, unknown=unknown) == 1
 
 
 def test_infinite_scores_rank_last_and_first():
     assert metrics.rank_loss([{0}], [[np.inf, 0.0, -np.inf]]) == 0
     assert metrics.rank_loss([{2}], [[np.inf, 0.0, -np.inf]]) == 1
     # An unknown label does not tie with one at minus infinity.
-    known = np.array([[True, True, False]])
-    assert metrics.rank_loss([{1}], [[0.0, -np.inf, -np.inf]], known=known) == 1
+    assert metrics.rank_loss([{1}], [[0.0, -np.inf, -np.inf]], unknown=[{2}]) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert metrics.coverage([{1}], [[0.0, -np.inf, -np.inf]]) == 3
@@ -196,25 +191,49 @@ def test_properties(seed, k, levels):
     [
         ([[True, False]], [[np.nan, 1.0]], {}, ValueError, "S is NaN at row 0, label 0"),
         ([True, False], [1.0, np.nan], {}, ValueError, "S is NaN at label 1"),
-        (np.eye(3), np.eye(2), {}, ValueError, r"Y has shape \(3, 3\).*\(2, 2\)"),
-        (np.eye(2), np.zeros((2, 3)), {}, ValueError, r"Y has shape \(2, 2\)"),
-        (sp.eye_array(3).tocsr(), np.eye(2), {}, ValueError, r"Y has shape \(3, 3\)"),
-        ([{0}], np.eye(2), {}, ValueError, "Y has 1 rows, but there are 2"),
+        (np.eye(3), np.eye(2), {}, ValueError, r"Y is an array of shape \(3, 3\).*\(2, 2\)"),
+        (np.eye(2), np.zeros((2, 3)), {}, ValueError, r"Y is an array of shape \(2, 2\)"),
+        (sp.eye_array(3).tocsr(), np.eye(2), {}, ValueError, r"Y is an array of shape \(3, 3\)"),
+        (
+            [{0}],
+            np.eye(2),
+            {},
+            ValueError,
+            "Y has 1 label sets, but must have one for each of the 2 rows",
+        ),
         ([{2}, {0}], np.eye(2), {}, ValueError, r"Y\[0\] has label 2, but n_labels is 2"),
         ([{-1}, {0}], np.eye(2), {}, ValueError, r"Y\[0\] has label -1"),
-        ([{"a"}, {0}], np.eye(2), {}, TypeError, "labels are the integers 0 to 1"),
+        ([{"a"}, {0}], np.eye(2), {}, ValueError, "labels must be whole numbers between 0 and 1"),
         ([[1, 1], {0}], np.eye(2), {}, ValueError, "label 1 twice"),
         (np.array([[0, 2], [0, 1]]), np.eye(2), {}, ValueError, "Y has the value 2"),
-        (np.array([[0, np.nan], [0, 1]]), np.eye(2), {}, ValueError, "Y has the value nan"),
         (np.array([["a", "b"]]), np.zeros((1, 2)), {}, TypeError, "Y has dtype <U1"),
         ("ab", np.eye(2), {}, TypeError, "Y is a str"),
         (7, np.eye(2), {}, TypeError, "Y is a int"),
-        (7, [0.0, 1.0], {}, TypeError, "relevant is a int"),
+        (7, [0.0, 1.0], {}, TypeError, "Y is a int"),
         (np.eye(2), np.zeros((2, 2, 2)), {}, ValueError, "S has shape"),
         (np.zeros((2, 0)), np.zeros((2, 0)), {}, ValueError, "at least one label"),
         (np.eye(2), [["a", "b"]], {}, TypeError, "S has dtype"),
-        (np.eye(2), np.eye(2), {"known": [True]}, ValueError, "known has shape"),
-        (np.eye(2), np.eye(2), {"known": [3, 1]}, ValueError, "known has the value 3"),
+        (
+            np.eye(2),
+            np.eye(2),
+            {"unknown": np.array([True])},
+            ValueError,
+            "unknown is an array of shape",
+        ),
+        (
+            np.eye(2),
+            np.eye(2),
+            {"unknown": np.array([[3, 1]] * 2)},
+            ValueError,
+            "unknown has the value 3",
+        ),
+        (
+            np.eye(2),
+            np.eye(2),
+            {"unknown": np.eye(2)},
+            ValueError,
+            "unknown has label 0 of row 0, but must not",
+        ),
         (np.eye(2), np.eye(2), {"ties": "none"}, ValueError, "'half' or 'full'"),
         (np.zeros((0, 2)), np.zeros((0, 2)), {}, ValueError, "S has no rows"),
     ],

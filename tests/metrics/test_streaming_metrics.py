@@ -110,11 +110,11 @@ def test_bad_input_changes_nothing():
     assert (metric.n, metric.get()) == (1, 1.0)
 
 
-def test_known_mask_for_one_example():
+def test_unknown_labels_of_one_example():
     metric = metrics.RankLoss()
-    metric.update({0}, [1.0, 2.0, 0.0], known=[True, False, True])
+    metric.update({0}, [1.0, 2.0, 0.0], unknown={1})
     assert metric.get() == 0
-    metric.update({0}, [1.0, 2.0, 0.0], known=[True, False, False])
+    metric.update({0}, [1.0, 2.0, 0.0], unknown=[False, True, True])
     assert metric.n_without_pairs == 1
 
 
@@ -143,7 +143,7 @@ def test_names_lead_back_to_metrics():
         assert type(again) is type(metric)
         assert again.name == metric.name
     for wrong in ("ndcg@0", "precision@", "loss"):
-        with pytest.raises(ValueError, match=f"no metric '{wrong}'; choose from rank_loss"):
+        with pytest.raises(ValueError, match=f"metric is '{wrong}', but must be one of rank_loss"):
             metrics.from_name(wrong)
 
 
@@ -156,7 +156,7 @@ def test_names_lead_back_to_metrics():
         (
             lambda: metrics.Rolling(metrics.Rolling(metrics.RankLoss(), 3), 3),
             TypeError,
-            "Rolling already",
+            "metric is a Rolling",
         ),
         (lambda: metrics.RankLoss(ties="no"), ValueError, "ties is 'no'"),
         (lambda: metrics.PrecisionAt(0), ValueError, "k is 0"),

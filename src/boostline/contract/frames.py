@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -180,8 +181,15 @@ def as_array(x: Any, name: str) -> NDArray[Any]:
     ).astype(np.float64)
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a single value stands for none: None, NaN, or what pandas has for it."""
+    if isinstance(value, float | np.floating):
+        return math.isnan(value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
 def _number(value: Any, column: Any, name: str) -> float:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    if is_missing(value):
         return float("nan")
     try:
         if not isinstance(value, str | bytes):

@@ -42,6 +42,12 @@ class LabelLists:
         np.cumsum(np.bincount(row, minlength=n), out=start[1:])
         return cls(start, label.astype(np.int32))
 
+    @classmethod
+    def together(cls, parts: Sequence[LabelLists]) -> LabelLists:
+        start = np.zeros(sum(len(one.start) - 1 for one in parts) + 1, np.int64)
+        np.cumsum(np.concatenate([one.sizes for one in parts]), out=start[1:])
+        return cls(start, np.concatenate([one.values for one in parts]))
+
     @property
     def sizes(self) -> NDArray[np.int64]:
         return np.diff(self.start)
@@ -77,10 +83,9 @@ class LabelSets:
     n, n_labels : int
     relevant, unknown : LabelLists
         Lists of labels, which the core takes.
-    indicators : array (n, k) of bool
-        Which labels are relevant.
-    known : array (n, k) of bool, or None
-        Which labels are known; None if all are.
+    is_relevant : array (n, k) of bool
+    is_unknown : array (n, k) of bool, or None
+        None if every label is known.
     names : list or None
         The columns of the frame that the labels came in, if the labels had no names before.
     """
@@ -101,7 +106,7 @@ class LabelSets:
 
     @cached_property
     def relevant(self) -> LabelLists:
-        return self._lists[0] if self._lists else LabelLists.nonzero(self.indicators)
+        return self._lists[0] if self._lists else LabelLists.nonzero(self.is_relevant)
 
     @cached_property
     def unknown(self) -> LabelLists:
@@ -116,21 +121,21 @@ class LabelSets:
         return (self._lists or self._masks)[1] is not None  # type: ignore[index]
 
     @cached_property
-    def indicators(self) -> Bools:
+    def is_relevant(self) -> Bools:
         return self._masks[0] if self._masks else self.relevant.mask(self.n_labels)
 
     @cached_property
-    def known(self) -> Bools | None:
+    def is_unknown(self) -> Bools | None:
         if not self.has_unknown:
             return None
-        return ~(self._masks[1] if self._masks else self.unknown.mask(self.n_labels))  # type: ignore[operator]
+        return self._masks[1] if self._masks else self.unknown.mask(self.n_labels)
 
     @property
     def relevance(self) -> NDArray[np.int8]:
         """(n, k): 1 for relevant, 0 for irrelevant and UNKNOWN for unknown labels."""
-        codes = self.indicators.astype(np.int8)
-        if self.known is not None:
-            codes[~self.known] = UNKNOWN
+        codes = self.is_relevant.astype(np.int8)
+        if self.is_unknown is not None:
+            codes[self.is_unknown] = UNKNOWN
         return codes
 
     def take(self, rows: Any) -> LabelSets:
@@ -142,4 +147,30 @@ class LabelSets:
         else:
             masks = tuple(one if one is None else one[rows] for one in self._masks)  # type: ignore[union-attr]
             n = len(masks[0])  # type: ignore[arg-type]
-        return LabelSets(n, self.n_labels, lists, masks)  # type: ignore[arg-type]
+        return LabelSets(n, self.n_labels, lists, masks, self.names)  # type: ignore[arg-type]
+
+    def owned(self) -> LabelSets:
+        """The same, with arrays that nobody else can write into."""
+        if self._masks:
+            masks = tuple(one if one is None else one.copy() for one in self._masks)
+            return LabelSets(self.n, self.n_labels, masks=masks, names=self.names)  # type: ignore[arg-type]
+        return self
+
+    @classmethod
+    def together(cls, parts: Sequence[LabelSets]) -> LabelSets:
+        """Several, one after the other. Where labels were added on the way, they are all that there are in the end."""
+        k, names = max(one.n_labels for one in parts), parts[0].names
+        n = sum(one.n for one in parts)
+        unknown = any(one.has_unknown for one in parts)
+        if all(one._masks and one.n_labels == k for one in parts):
+            relevant = np.concatenate([one.is_relevant for one in parts])
+            if not unknown:
+                return cls(n, k, masks=(relevant, None), names=names)
+            hidden = [
+                np.zeros_like(one.is_relevant) if one.is_unknown is None else one.is_unknown
+                for one in parts
+            ]
+            return cls(n, k, masks=(relevant, np.concatenate(hidden)), names=names)
+        lists = LabelLists.together([one.relevant for one in parts])
+        hidden_lists = LabelLists.together([one.unknown for one in parts]) if unknown else None
+        return cls(n, k, lists=(lists, hidden_lists), names=names)

@@ -1,20 +1,21 @@
 """Label sets, in the forms that everything behind a door takes: read once, with one set of rules.
 
 Arrays, sparse rows, frames and sequences of bools are indicators of length k: 1 relevant, 0 irrelevant, NaN unknown.
-Sets, lists and tuples hold labels, by name or by place. Names that are whole numbers leave no room for places.
+Sets, lists and tuples hold labels, by name or by place; dicts say of labels whether they are relevant (True, False, or
+None for unknown). Names that are whole numbers leave no room for places.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostline.contract import frames
-from boostline.contract.label_sets import Bools, LabelLists, LabelSets
+from boostline.contract.label_sets import UNKNOWN, Bools, LabelLists, LabelSets
 from boostline.contract.sparse import is_sparse, read_csr
 
 
@@ -31,7 +32,7 @@ class LabelSpace:
     Examples
     --------
     >>> space = LabelSpace(3, ["sun", "rain", "wind"])
-    >>> space.read({"sun", "wind"}, 1, True).indicators
+    >>> space.read({"sun", "wind"}, 1, True).is_relevant
     array([[ True, False,  True]])
     """
 
@@ -104,6 +105,7 @@ class LabelSpace:
         return sets
 
     def _read(self, relevant: Any, n: int, is_single: bool, name: str) -> LabelSets:
+        relevant = _listed(relevant)
         columns = frames.names_of(relevant, name)
         if columns is not None:
             return self._read_frame(relevant, columns, n, is_single, name)
@@ -180,6 +182,11 @@ class LabelSpace:
                 sets = self._read(array, 1, True, name)
                 lists.append(sets.relevant.values.tolist())
                 unknown.append(sets.unknown.values.tolist())
+            elif isinstance(one, Mapping):
+                told = {label: read_truth(value, label, name) for label, value in one.items()}
+                of = {self.index(label, name): value for label, value in told.items()}
+                lists.append(sorted(place for place, value in of.items() if value == 1))
+                unknown.append(sorted(place for place, value in of.items() if value == UNKNOWN))
             else:
                 lists.append(self._labels(one, name))
                 unknown.append(())
@@ -211,6 +218,35 @@ class LabelSpace:
         )
 
 
+def read_truth(value: Any, label: Any, name: str) -> int:
+    """1 for a label that is relevant, 0 for one that is not, UNKNOWN for None and NaN."""
+    if value is True or value is False:
+        return int(value)
+    if frames.is_missing(value):
+        return UNKNOWN
+    if value in (0, 1):
+        return int(value)
+    raise ValueError(
+        f"{name} has the value {value!r} for label {label!r}, but must have True, False, or None for unknown"
+    )
+
+
+def _listed(relevant: Any) -> Any:
+    """A column of label sets (an array or series of lists) as a list; all else as it is."""
+    if getattr(relevant, "ndim", 1) != 1 or not hasattr(relevant, "__array__"):
+        return relevant
+    to_list = getattr(relevant, "to_list", None) or getattr(relevant, "tolist", None)
+    if np.asarray(relevant).dtype.kind == "O" and to_list is not None:
+        sets = to_list()
+        if sets and all(_is_collection(one) for one in sets):
+            return sets
+    return relevant
+
+
+def _is_collection(one: Any) -> bool:
+    return isinstance(one, Sequence | Set | Mapping | np.ndarray) and not isinstance(one, str)
+
+
 def _unknown_values(values: NDArray[Any], is_one: Bools, name: str) -> Bools | None:
     """Which values are NaN; None if none is. Refuses what is neither 0 nor 1 nor NaN."""
     odd = ~(is_one | (values == 0))
@@ -227,14 +263,14 @@ def _unknown_values(values: NDArray[Any], is_one: Bools, name: str) -> Bools | N
 def _with_unknown(sets: LabelSets, also: LabelSets, name: str) -> LabelSets:
     """The same sets with more unknown labels."""
     if sets._masks and also._masks:
-        both = sets.indicators & also.indicators
+        both = sets.is_relevant & also.is_relevant
         if both.any():
             row, label = (int(i[0]) for i in np.nonzero(both))
             raise ValueError(_overlap(label, row, name))
-        hidden = also.indicators
+        hidden = also.is_relevant
         if sets._masks[1] is not None:
             hidden = hidden | sets._masks[1]
-        masks = (sets.indicators, hidden if hidden.any() else None)
+        masks = (sets.is_relevant, hidden if hidden.any() else None)
         return LabelSets(sets.n, sets.n_labels, masks=masks, names=sets.names)
     k = sets.n_labels
     relevant, told, marked = (
@@ -267,9 +303,6 @@ def _is_bools(one: Any) -> bool:
 
 
 def _is_one_set(relevant: Any) -> bool:
-    if isinstance(relevant, Set):
+    if isinstance(relevant, Set | Mapping):
         return True
-    return isinstance(relevant, Sequence) and not any(
-        isinstance(one, Sequence | Set | np.ndarray) and not isinstance(one, str)
-        for one in relevant
-    )
+    return isinstance(relevant, Sequence) and not any(_is_collection(one) for one in relevant)

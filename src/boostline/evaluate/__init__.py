@@ -4,8 +4,8 @@
 is test-then-learn on any stream, with labels that may arrive late, and `compare` is a table over
 orders of the rows and seeds. `baselines` holds what every result is to be read beside.
 
-A model is anything with `score(x)` and `learn(x, relevant)`, both for one example or a block of
-them, where `learn` returns the scores that were given before learning.
+A model is anything with `score(x)` and `learn(x, relevant)`, where `learn` returns the scores that
+were given before learning; or a multi-label model or pipeline of River.
 """
 
 from . import baselines

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ._attend import ProgressLike
-from ._model import MetricLike, Model
+from ._model import MetricLike
 from ._run import Run, text_table
 from ._train_then_test import Order, train_then_test
 
@@ -80,13 +80,14 @@ class Comparison:
 
 
 def compare(
-    models: Mapping[str, Callable[[int], Model]],
+    models: Mapping[str, Callable[[int], Any]],
     data: Any,
     orders: Iterable[Order] = ("file", "shuffled"),
     seeds: Iterable[int] = (0, 1, 2),
     metrics: MetricLike | Iterable[MetricLike] = ("rank_loss",),
     *,
     block: int = 256,
+    mini_batch: int = 1,
     freeze: bool = False,
     progress: ProgressLike = None,
 ) -> Comparison:
@@ -97,7 +98,7 @@ def compare(
     models
         Name -> function of a seed that makes a new model. The seed is also that of the shuffling,
         so all models see the same shuffled rows.
-    data, metrics, block, freeze, progress
+    data, metrics, block, mini_batch, freeze, progress
         As in `train_then_test`.
     orders
         Orders of the rows. Report both: on rows sorted by class, file order says little.
@@ -116,12 +117,14 @@ def compare(
     0.0167
     """
     if not isinstance(models, Mapping) or not models:
-        raise TypeError("models must be a dict name -> function of a seed that makes a model")
+        raise TypeError(
+            f"models is {models!r}, but must be a dict name -> function of a seed that makes a model"
+        )
     for name, make in models.items():
         if not callable(make):
             raise TypeError(
-                f"models[{name!r}] is a {type(make).__name__}; each run needs a new model, so pass "
-                "a function of the seed that makes one"
+                f"models[{name!r}] is a {type(make).__name__}, but must be a function of the seed that makes a "
+                "model: each run needs a new one"
             )
     orders, seeds = list(orders), list(seeds)
     if not orders or not seeds:
@@ -140,6 +143,7 @@ def compare(
                     seed,
                     metrics,
                     block=block,
+                    mini_batch=mini_batch,
                     freeze=freeze,
                     progress=progress,
                     name=name,

@@ -32,7 +32,9 @@ class Delays:
             self._function = delay
         elif isinstance(delay, np.ndarray) and delay.ndim != 0:
             if delay.ndim != 1:
-                raise ValueError(f"delay has shape {delay.shape}; one number per example is needed")
+                raise ValueError(
+                    f"delay has shape {delay.shape}, but must have one number per example"
+                )
             self.none = delay.size > 0 and not delay.any() and delay.dtype.kind in "iu"
             self._iterator = iter(delay)
         elif isinstance(delay, Iterable):
@@ -54,7 +56,7 @@ class Delays:
             value = next(self._iterator)
         except StopIteration:
             raise ValueError(
-                f"delay has {example} values, but the stream has more examples"
+                f"delay has {example} values, but must have one for each example, of which there are more"
             ) from None
         return check_delay(value, f"delay of example {example}")
 
@@ -71,7 +73,9 @@ def check_delay(value: Any, name: str) -> int:
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} is {value!r}; a whole number of examples is needed")
+        raise TypeError(f"{name} is {value!r}, but must be a whole number of examples")
     if value < 0:
-        raise ValueError(f"{name} is {value}; labels cannot arrive before their example")
+        raise ValueError(
+            f"{name} is {value}, but must be at least 0: labels cannot arrive before their example"
+        )
     return int(value)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-import numpy as np
+from boostline.contract.frames import take_rows
+from boostline.contract.label_sets import Bools, LabelSets
+from boostline.contract.numbers import whole_number
 
-from ..metrics._inputs import Bools, Floats
+from ..metrics._scores import Floats
 from ._attend import Advance, Interrupt, ProgressLike, show_progress
+from ._callers import caller_for
 from ._delay import DelayLike, Delays
-from ._model import Candidate, MetricLike, make_metrics, named_models, stack_examples
+from ._model import Candidate, MetricLike, make_metrics, named_models
 from ._run import Run, runs_table
-from ._stream import Item, LabelSpace, length_of, own, read_items, split
-from ._train_then_test import check_count
+from ._stream import Item, Labels, length_of, own, read_items, split, stack_examples
 
 #: Called after each prediction with the example's number, its indicators and each model's scores.
 Callback = Callable[[int, Bools, dict[str, Floats]], object]
@@ -92,6 +95,7 @@ def prequential(
     delay: DelayLike = 0,
     window: int = 1000,
     block: int = 256,
+    mini_batch: int = 1,
     progress: ProgressLike = None,
     callback: Callback | None = None,
 ) -> Prequential:
@@ -101,10 +105,12 @@ def prequential(
     ----------
     models
         A model, or a dict name -> model; all see the same examples in one pass. A model has
-        `score(x)` and `learn(x, relevant)`, which returns the scores before learning.
+        `score(x)` and `learn(x, relevant)`, which returns the scores before learning; or it is a
+        multi-label model or pipeline of River with `score_one` or `predict_proba_one`.
     stream
         Iterable of `(x, relevant)`, of blocks `(X, Y)`, or of dicts with the keys "x", "relevant"
-        and optionally "known" (mask of the known labels); or a data set with `X` and `Y`.
+        and optionally "unknown"; or a data set with `X` and `Y`. Rows and labels may have any form
+        that `learn` takes; for River's models x may be a dict.
     metrics
         Names or metrics; the rank loss is always among them.
     delay
@@ -117,9 +123,12 @@ def prequential(
     window
         Examples in the window of the curves.
     block
-        At most so many examples are handed over in one call where that cannot change the result.
-        With 1, each example is learned before the next is taken from the stream, and the model
-        is only ever called with single examples.
+        Examples that are worked on together. It changes the speed, never the result. With 1, each
+        example is learned before the next is taken from the stream.
+    mini_batch
+        Models that do not promise by `blocks_are_rows = True` that a block is learned exactly as
+        the loop of its rows are called with one example at a time. A larger number hands them so
+        many together, which may change their result.
     progress
         True, False, None (on a terminal) or a function of (examples done, in all or None).
     callback
@@ -140,32 +149,33 @@ def prequential(
     >>> prequential(DecayedCounts(3), stream, delay=10)["DecayedCounts"].rank_loss
     0.165
     """
-    check_count(window, "window")
-    check_count(block, "block")
+    whole_number(window, "window", 1)
+    block = whole_blocks(block, mini_batch)
     named = named_models(models)
     settings = make_metrics(metrics)
-    candidates = [Candidate(name, model, settings, window, block) for name, model in named.items()]
+    callers = [caller_for(name, model, mini_batch) for name, model in named.items()]
+    candidates = [Candidate(caller, settings, window, block) for caller in callers]
     delays = Delays(delay)
     interrupt = Interrupt()
     what = " and ".join(named) if len(named) < 3 else f"{len(named)} models"
     with show_progress(progress, what, length_of(stream)) as advance, interrupt:
-        items = interrupt.items(read_items(stream, delays.field, block))
+        items = interrupt.items(read_items(stream, delays.field, block, callers))
         player: _AtOnce | _Delayed
         if delays.none and callback is None:
             player = _AtOnce(candidates, block, advance)
         else:
             player = _Delayed(candidates, block, advance, delays, callback)
-        space = None
+        labels = None
         for item in items:
-            if space is None:
-                space = LabelSpace(named, item.x)
-            player.take(item, space)
+            if labels is None:
+                labels = Labels(callers, item.x)
+            player.take(item, labels)
         player.finish(interrupt)
     described = {
         "protocol": "prequential",
         "delay": repr(delays),
         "window": window,
-        "n_labels": None if space is None else space.n_labels,
+        "n_labels": None if labels is None else labels.n_labels,
     }
     runs = {c.name: c.run(interrupt.stopped, described) for c in candidates}
     return Prequential(
@@ -177,13 +187,18 @@ def prequential(
     )
 
 
+def whole_blocks(block: int, mini_batch: int) -> int:
+    """Check both; the size of a block that holds whole mini-batches, so that it can change no result."""
+    whole_number(mini_batch, "mini_batch", 1)
+    return mini_batch * max(1, whole_number(block, "block", 1) // mini_batch)
+
+
 @dataclass(slots=True)
 class _Row:
     """A single example with its labels."""
 
     x: Any
-    y: Bools
-    known: Bools | None
+    sets: LabelSets
 
 
 class _AtOnce:
@@ -199,33 +214,31 @@ class _AtOnce:
         self._waiting: list[_Row] = []
         self._n = 0
 
-    def take(self, item: Item, space: LabelSpace) -> None:
+    def take(self, item: Item, labels: Labels) -> None:
+        sets = labels.read(item, self._n)
+        self._n += item.n
         if not item.is_block:
-            y, known = space.row(item, self._n)
-            self._n += 1
-            self._waiting.append(_Row(own(item.x), y, known))
+            self._waiting.append(_Row(own(item.x), sets.owned()))
             if len(self._waiting) >= self._block:
                 self._learn_waiting()
             return
         self._learn_waiting()
-        Y, mask = space.rows(item)
-        self._n += item.n
         for start in range(0, item.n, self._block):
             part = slice(start, start + self._block)
-            self._learn(item.x[part], np.array(Y[part]), None if mask is None else mask[part])
+            self._learn(take_rows(item.x, part), sets.take(part).owned())
 
     def finish(self, interrupt: Interrupt) -> None:
         self._learn_waiting()
 
     def _learn_waiting(self) -> None:
-        if self._waiting:
-            rows, self._waiting = self._waiting, []
-            self._learn(*_together(rows))
+        rows, self._waiting = self._waiting, []
+        for X, sets in _together(rows):
+            self._learn(X, sets)
 
-    def _learn(self, X: Any, Y: Bools, known: Bools | None) -> None:
+    def _learn(self, X: Any, sets: LabelSets) -> None:
         for candidate in self._candidates:
-            candidate.record(Y, candidate.learn(X, Y, known), known)
-        self._advance(len(Y))
+            candidate.record(sets, candidate.learn(X, sets))
+        self._advance(sets.n)
 
 
 class _Delayed:
@@ -257,15 +270,13 @@ class _Delayed:
     def n_pending(self) -> int:
         return len(self._heap)
 
-    def take(self, item: Item, space: LabelSpace) -> None:
+    def take(self, item: Item, labels: Labels) -> None:
+        sets = labels.read(item, self._n)
         if not item.is_block:
-            y, known = space.row(item, self._n)
-            self._take_row(_Row(own(item.x), y, known), item.delay)
+            self._take_row(_Row(own(item.x), sets.owned()), item.delay)
             return
-        Y, mask = space.rows(item)
         for i, (x, delay) in enumerate(split(item)):
-            known = None if mask is None else mask[i].copy()
-            self._take_row(_Row(own(x), Y[i].copy(), known), delay)
+            self._take_row(_Row(own(x), sets.take(slice(i, i + 1)).owned()), delay)
 
     def _take_row(self, row: _Row, carried: Any) -> None:
         now = self._n
@@ -290,30 +301,27 @@ class _Delayed:
             self._learn([heapq.heappop(self._heap)[2] for _ in range(count)])
 
     def _score(self) -> None:
-        if not self._unscored:
-            return
         rows, self._unscored = self._unscored, []
-        X, Y, known = _together(rows)
-        scores = {}
-        for candidate in self._candidates:
-            scores[candidate.name] = candidate.score(X, Y)
-            candidate.record(Y, scores[candidate.name], known)
-        self._advance(len(Y))
-        if self._callback is not None:  # then there is one row at a time
-            last = {name: one[-1] for name, one in scores.items()}
-            self._callback(self._n - 1, Y[-1], last)
+        for X, sets in _together(rows):
+            scores = {}
+            for candidate in self._candidates:
+                scores[candidate.name] = candidate.caller.score(X, sets)
+                candidate.record(sets, scores[candidate.name])
+            self._advance(sets.n)
+            if self._callback is not None:  # then there is one row at a time
+                last = {name: one[-1] for name, one in scores.items()}
+                self._callback(self._n - 1, sets.is_relevant[-1], last)
 
     def _learn(self, rows: list[_Row]) -> None:
         for start in range(0, len(rows), self._block):
-            X, Y, known = _together(rows[start : start + self._block])
-            for candidate in self._candidates:
-                candidate.learn(X, Y, known)
+            for X, sets in _together(rows[start : start + self._block]):
+                for candidate in self._candidates:
+                    candidate.learn(X, sets)
 
 
-def _together(rows: Sequence[_Row]) -> tuple[Any, Bools, Bools | None]:
-    """Make one block of single examples."""
-    Y = np.stack([row.y for row in rows])
-    known = None
-    if any(row.known is not None for row in rows):
-        known = np.stack([np.ones_like(row.y) if row.known is None else row.known for row in rows])
-    return stack_examples([row.x for row in rows]), Y, known
+def _together(rows: Sequence[_Row]) -> Iterator[tuple[Any, LabelSets]]:
+    """Make blocks of single examples: one, unless labels were added between them."""
+    for _, group in itertools.groupby(rows, key=lambda row: row.sets.n_labels):
+        some = list(group)
+        sets = LabelSets.together([row.sets for row in some])
+        yield stack_examples([row.x for row in some]), sets

@@ -8,22 +8,28 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..metrics._inputs import Bools, as_indicator_rows, as_known
+from boostline.contract.frames import take_rows
+from boostline.contract.numbers import whole_number
+
 from ._attend import Interrupt, ProgressLike, show_progress
-from ._model import Candidate, MetricLike, Model, make_metrics, named_models
+from ._callers import caller_for
+from ._model import Candidate, MetricLike, make_metrics, named_models
+from ._prequential import whole_blocks
 from ._run import Run
+from ._stream import Item, Labels, NamedData
 
 Order = Literal["file", "shuffled"]
 
 
 def train_then_test(
-    model: Model,
+    model: Any,
     data: Any,
     order: Order = "file",
     seed: int | None = None,
     metrics: MetricLike | Iterable[MetricLike] = ("rank_loss",),
     *,
     block: int = 256,
+    mini_batch: int = 1,
     window: int | None = None,
     progress: ProgressLike = None,
     freeze: bool = False,
@@ -37,20 +43,21 @@ def train_then_test(
     Parameters
     ----------
     model
-        Has `learn(x, relevant)`, which returns the scores before learning, and `score(x)`. It is
-        changed: afterwards it has learned the data.
+        Has `learn(x, relevant)`, which returns the scores before learning, and `score(x)`; or is a
+        multi-label model or pipeline of River. It is changed: afterwards it has learned the data.
     data
-        Has `X` (array or CSR matrix), `Y` (indicators, array or CSR) and `n_train`; the rows from
-        `n_train` on are the test rows. An optional `known` is a mask of the known labels.
+        Has `X` (array, frame or CSR matrix), `Y` (indicators: array, frame or CSR; NaN: unknown)
+        and `n_train`; the rows from `n_train` on are the test rows. An optional `unknown` holds
+        further labels that are not known. If both the model and the data have names for labels or
+        features, these are matched.
     order
         "file": as they are. "shuffled": permuted within train and within test.
     seed
         Of the shuffling. None draws one, which the result tells.
     metrics
         Names or metrics; the rank loss is always among them.
-    block
-        Rows per call of the model. It changes the speed, not the result. With 1, the model is
-        only ever called with single examples.
+    block, mini_batch
+        As in `prequential`: `block` changes the speed, never the result.
     window
         Rows in the window of the curves; None takes a tenth of the test rows.
     progress
@@ -77,29 +84,34 @@ def train_then_test(
     >>> round(run.rank_loss, 4)
     0.0167
     """
-    check_count(block, "block")
-    X, Y, known, n_train = _parts(data)
-    n = X.shape[0]
+    block = whole_blocks(block, mini_batch)
+    [(given, checked)] = named_models(model if name is None else {name: model}).items()
+    caller = caller_for(given, checked, mini_batch)
+    parts = NamedData(data, "data", [caller])
+    if not hasattr(data, "n_train"):
+        raise TypeError(f"data is a {type(data).__name__} without n_train")
+    n, n_train = parts.n, int(data.n_train)
+    if not 0 <= n_train < n:
+        raise ValueError(f"data.n_train is {n_train}, but of {n} rows some must be for test")
     if window is None:
         window = max(1, (n - n_train) // 10)
-    check_count(window, "window")
+    candidate = Candidate(caller, make_metrics(metrics), whole_number(window, "window", 1), block)
     if order == "shuffled" and seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
     rows = row_order(n_train, n, order, seed)
-    [(given, checked)] = named_models(model if name is None else {name: model}).items()
-    candidate = Candidate(given, checked, make_metrics(metrics), window, block)
+    labels = Labels([caller], take_rows(parts.X, slice(0, 1)))
+    sets = labels.read(Item(None, parts.Y, parts.unknown, None, n, True), 0, "data.Y")
     interrupt = Interrupt()
     with show_progress(progress, given, n) as advance, interrupt:
         for start, stop in interrupt.items(_cuts(n_train, n, block)):
             part = slice(start, stop) if rows is None else rows[start:stop]
-            y = as_indicator_rows(Y[part], stop - start, Y.shape[1])
-            mask = None if known is None else known[part]
+            X, some = take_rows(parts.X, part), sets.take(part)
             if start >= n_train and freeze:
-                scores = candidate.score(X[part], y)
+                scores = caller.score(X, some)
             else:
-                scores = candidate.learn(X[part], y, mask)
+                scores = candidate.learn(X, some)
             if start >= n_train:
-                candidate.record(y, scores, mask)
+                candidate.record(some, scores)
             advance(stop - start)
     settings = {
         "protocol": "train_then_test",
@@ -109,7 +121,7 @@ def train_then_test(
         "freeze": freeze,
         "n_train": n_train,
         "n_test": n - n_train,
-        "n_labels": int(Y.shape[1]),
+        "n_labels": labels.n_labels,
         "window": window,
     }
     return candidate.run(interrupt.stopped, settings)
@@ -130,20 +142,12 @@ def row_order(
     if order == "file":
         return None
     if order != "shuffled":
-        raise ValueError(f"order is {order!r}; it must be 'file' or 'shuffled'")
+        raise ValueError(f"order is {order!r}, but must be 'file' or 'shuffled'")
     if seed is None:
-        raise ValueError("seed is None; shuffled rows need one")
+        raise ValueError("seed is None, but must be a number for shuffled rows")
     random = np.random.Generator(np.random.Philox(seed))
     train = random.permutation(n_train)
     return np.concatenate((train, n_train + random.permutation(n - n_train)))
-
-
-def check_count(value: int, name: str) -> None:
-    """Refuse a number of examples that is no positive integer."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} is {value!r}; a number of examples is needed")
-    if value < 1:
-        raise ValueError(f"{name} is {value}; it must be at least 1")
 
 
 def _cuts(n_train: int, n: int, block: int) -> Iterator[tuple[int, int]]:
@@ -151,18 +155,3 @@ def _cuts(n_train: int, n: int, block: int) -> Iterator[tuple[int, int]]:
     for first, end in ((0, n_train), (n_train, n)):
         for start in range(first, end, block):
             yield start, min(end, start + block)
-
-
-def _parts(data: Any) -> tuple[Any, Any, Bools | None, int]:
-    for attribute in ("X", "Y", "n_train"):
-        if not hasattr(data, attribute):
-            raise TypeError(f"data is a {type(data).__name__} without {attribute}")
-    X, Y, n_train = data.X, data.Y, int(data.n_train)
-    for name, matrix in (("X", X), ("Y", Y)):
-        if len(getattr(matrix, "shape", ())) != 2:
-            raise ValueError(f"data.{name} is no matrix; an array or a CSR matrix is needed")
-    if X.shape[0] != Y.shape[0]:
-        raise ValueError(f"data.X has {X.shape[0]} rows, but data.Y has {Y.shape[0]}")
-    if not 0 <= n_train < X.shape[0]:
-        raise ValueError(f"data.n_train is {n_train}; of {X.shape[0]} rows some must be for test")
-    return X, Y, as_known(getattr(data, "known", None), Y.shape), n_train

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..metrics._inputs import as_indicator_rows, as_indicators, is_rows, is_sparse, label_index
+from boostline.contract.frames import is_matrix
+from boostline.contract.labels import LabelSpace
+from boostline.contract.numbers import read_weights, real_number, whole_number
 
 
 class DecayedCounts:
@@ -37,6 +39,9 @@ class DecayedCounts:
     ([0.0, 0.0, 1.0], [1.0, 0.0, 0.5])
     """
 
+    #: A block is learned exactly as the loop of its rows (see `boostline.evaluate.prequential`).
+    blocks_are_rows = True
+
     def __init__(
         self,
         n_labels: int | None = None,
@@ -45,52 +50,38 @@ class DecayedCounts:
     ) -> None:
         if n_labels is None:
             if labels is None:
-                raise TypeError("n_labels is missing; give it, or the names in labels")
+                raise TypeError("give n_labels or labels")
             n_labels = len(labels)
-        if n_labels < 1:
-            raise ValueError(f"n_labels is {n_labels}; there must be at least one label")
         if labels is not None and len(labels) != n_labels:
-            raise ValueError(f"labels has {len(labels)} names, but n_labels is {n_labels}")
-        if not 0 < decay <= 1:
-            raise ValueError(f"decay is {decay}; it must be above 0 and at most 1")
-        self.n_labels = int(n_labels)
+            raise ValueError(f"n_labels is {n_labels}, but labels has {len(labels)} names")
+        self.n_labels = whole_number(n_labels, "n_labels", 1)
         self.labels = None if labels is None else list(labels)
-        self.decay = float(decay)
+        self.decay = real_number(decay, "decay", 0.0, 1.0, open_low=True)
         self.counts: NDArray[np.float64] = np.zeros(self.n_labels)
-        self._index = label_index(self.labels)
+        self._space = LabelSpace(self.n_labels, self.labels)
 
     def score(self, x: Any) -> NDArray[np.float64]:
         """Return the counts, (k,), or once for each row of a matrix, (n, k)."""
-        n = _n_rows(x)
-        return self.counts.copy() if n is None else np.tile(self.counts, (n, 1))
+        return np.tile(self.counts, (x.shape[0], 1)) if is_matrix(x) else self.counts.copy()
 
     def learn(
-        self, x: Any, relevant: Any, weight: float = 1.0, irrelevant: Any = None
+        self, x: Any, relevant: Any, weight: Any = 1.0, unknown: Any = None
     ) -> NDArray[np.float64]:
         """Count one example's relevant labels, or a block's; return the counts before.
 
-        `irrelevant` names the labels known to be irrelevant when not all are known: the count of
-        a label in neither set stays as it is.
+        The count of a label of which it is `unknown` whether it is relevant stays as it is.
         """
-        n = _n_rows(x)
-        if n is None or (n == 1 and not _is_block(relevant)):
-            y = as_indicators(relevant, self.n_labels, self._index)
-            z = (
-                ~y
-                if irrelevant is None
-                else as_indicators(irrelevant, self.n_labels, self._index, "irrelevant")
-            )
-            return self._learn_row(y, z, weight)
-        Y = as_indicator_rows(relevant, n, self.n_labels, self._index, "relevant")
-        Z = (
-            ~Y
-            if irrelevant is None
-            else as_indicator_rows(irrelevant, n, self.n_labels, self._index, "irrelevant")
-        )
+        is_block = is_matrix(x)
+        n = int(x.shape[0]) if is_block else 1
+        sets = self._space.read(relevant, n, not is_block, unknown)
         before = np.empty((n, self.n_labels))
-        for i in range(n):
-            before[i] = self._learn_row(Y[i], Z[i], weight)
-        return before
+        for i, w in enumerate(read_weights(weight, n)):
+            before[i] = self.counts
+            counts = self.decay * self.counts + w * sets.is_relevant[i]
+            if sets.is_unknown is not None:
+                counts = np.where(sets.is_unknown[i], self.counts, counts)
+            self.counts = counts
+        return before if is_block else before[0]
 
     def rank(self, x: Any, top: int | None = None) -> list[Any]:
         """Return the labels, best first; ties go by label index."""
@@ -98,24 +89,5 @@ class DecayedCounts:
         order = np.argsort(-self.counts, kind="stable")[:top].tolist()
         return order if self.labels is None else [self.labels[i] for i in order]
 
-    def _learn_row(
-        self, relevant: NDArray[np.bool_], irrelevant: NDArray[np.bool_], weight: float
-    ) -> NDArray[np.float64]:
-        before = self.counts
-        known = relevant | irrelevant
-        self.counts = np.where(known, self.decay * before + weight * relevant, before)
-        return before
-
     def __repr__(self) -> str:
         return f"DecayedCounts(n_labels={self.n_labels}, decay={self.decay:g})"
-
-
-def _n_rows(x: Any) -> int | None:
-    """Return the number of rows of a matrix, None for a single example."""
-    if (isinstance(x, np.ndarray) or is_sparse(x)) and len(x.shape) == 2:
-        return int(x.shape[0])
-    return None
-
-
-def _is_block(relevant: Any) -> bool:
-    return is_rows(relevant) or (is_sparse(relevant) and len(relevant.shape) == 2)

@@ -4,8 +4,8 @@ Streaming metrics (`RankLoss`, `Coverage`, `AveragePrecision`, `OneError`, `Prec
 take one example or a block at a time and give the mean over all of them; `Rolling` gives it over
 the last `window`. The functions (`rank_loss`, ...) take whole matrices, and `rank_loss_rows`, ...
 give a value per row. Where scikit-learn has the metric the values are its own. All cost
-O(k log k) per example with k labels, need nothing but NumPy, and leave out labels that a `known`
-mask says are not known.
+O(k log k) per example with k labels, need nothing but NumPy, and leave out labels that are
+`unknown`.
 """
 
 from ._functions import (

@@ -19,7 +19,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ._inputs import Bools, Floats
+from boostline.contract.label_sets import Bools
+
+from ._scores import Floats
 
 Ties = Literal["half", "full"]
 Ints = NDArray[np.intp]
@@ -35,28 +37,27 @@ class Ranking:
         Indicators, (n, k).
     scores
         Scores without NaN, (n, k); higher is more relevant.
-    known
-        Mask of the labels that take part, (n, k), or None for all. A label that is not known is
-        left out of the ranking, whatever `relevant` says of it.
+    unknown
+        Mask of the labels that take no part, (n, k), or None if all labels are known.
     """
 
-    def __init__(self, relevant: Bools, scores: Floats, known: Bools | None = None) -> None:
+    def __init__(self, relevant: Bools, scores: Floats, unknown: Bools | None = None) -> None:
         n, k = scores.shape
-        if known is None:
+        if unknown is None:
             order = np.argsort(-scores, axis=1, kind="stable")
         else:
-            relevant = relevant & known
-            order = np.lexsort((-scores, ~known), axis=1)
+            relevant = relevant & ~unknown
+            order = np.lexsort((-scores, unknown), axis=1)
         ordered = _take(scores, order)
         starts = np.ones((n, k), dtype=np.bool_)
         starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
         self.relevant: Bools = _take(relevant, order)
         self.n_relevant: Ints = np.count_nonzero(relevant, axis=1)
-        if known is None:
+        if unknown is None:
             self.irrelevant: Bools = ~self.relevant
             self.n_known: Ints = np.full(n, k, dtype=np.intp)
         else:
-            known = _take(known, order)
+            known = ~_take(unknown, order)
             starts[:, 1:] |= known[:, 1:] != known[:, :-1]
             self.irrelevant = known & ~self.relevant
             self.n_known = np.count_nonzero(known, axis=1)
@@ -81,7 +82,7 @@ class Ranking:
 
     def coverage(self) -> Values:
         """How far down the ranking the last relevant label is, (n,); 0 without relevant labels."""
-        deepest: Ints = np.where(self.relevant, self.last + 1, 0).max(axis=1)
+        deepest: Ints = np.where(self.relevant, self.last + 1, 0).max(axis=1, initial=0)
         return deepest.astype(np.float64)
 
     def average_precision(self) -> Values:

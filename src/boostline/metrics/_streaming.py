@@ -14,6 +14,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from boostline.contract.numbers import whole_number
+
 from ._functions import check_depth, check_ties, ranking
 from ._ranking import Ranking, Ties, Values
 
@@ -48,23 +50,23 @@ class Metric(ABC):
     def rows_of(self, block: Ranking) -> Values:
         """Value of each row of a sorted block."""
 
-    def rows(self, relevant: Any, scores: Any, known: Any = None) -> Values:
+    def rows(self, relevant: Any, scores: Any, unknown: Any = None) -> Values:
         """Value of each row, without changing the metric."""
-        return self.rows_of(ranking(relevant, scores, known))
+        return self.rows_of(ranking(relevant, scores, unknown))
 
-    def update(self, relevant: Any, scores: Any, known: Any = None) -> Self:
+    def update(self, relevant: Any, scores: Any, unknown: Any = None) -> Self:
         """Take in one example, or a block of them.
 
         Parameters
         ----------
         relevant
-            The relevant labels: indicators (k,) or (n, k), a set of labels, or n sets.
+            The relevant labels, in any form that `learn` takes: indicators (k,) or (n, k), a set of labels, or n sets.
         scores
             Scores (k,) or (n, k), higher is more relevant.
-        known
-            Mask of the labels that are known, of the scores' shape; None if all are.
+        unknown
+            Labels of which it is not known whether they are relevant, in the same forms.
         """
-        self.update_ranking(ranking(relevant, scores, known))
+        self.update_ranking(ranking(relevant, scores, unknown))
         return self
 
     def update_ranking(self, block: Ranking) -> Values:
@@ -246,15 +248,12 @@ class Rolling(Metric):
 
     def __init__(self, metric: Metric, window: int) -> None:
         if not isinstance(metric, Metric):
-            raise TypeError(f"metric is a {type(metric).__name__}; a Metric is needed")
+            raise TypeError(f"metric is a {type(metric).__name__}, but must be a Metric")
         if isinstance(metric, Rolling):
-            raise TypeError("metric is a Rolling already; pass the metric inside it")
-        if isinstance(window, bool) or not isinstance(window, (int, np.integer)):
-            raise TypeError(f"window is {window!r}; a number of examples is needed")
-        if window < 1:
-            raise ValueError(f"window is {window}; it must hold at least one example")
+            raise TypeError("metric is a Rolling, but must be the metric inside it")
+        window = whole_number(window, "window", 1)
         self.metric = metric.fresh()
-        self.window = int(window)
+        self.window = window
         self.name = f"{metric.name} (last {window})"
         self.unit = metric.unit
         self.bigger_is_better = metric.bigger_is_better
@@ -314,4 +313,4 @@ def from_name(name: str) -> Metric:
         depth = int(deep[2])
         return PrecisionAt(depth) if deep[1] == "precision" else NDCGAt(depth)
     choices = ", ".join([*_BY_NAME, "precision@K", "ndcg@K"])
-    raise ValueError(f"there is no metric {name!r}; choose from {choices}")
+    raise ValueError(f"metric is {name!r}, but must be one of {choices}")

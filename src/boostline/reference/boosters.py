@@ -107,10 +107,12 @@ class Booster(ABC):
         x: FloatArray,
         relevant: Labels,
         weight: float = 1.0,
-        irrelevant: Labels | None = None,
+        unknown: Labels | None = None,
     ) -> FloatArray:
         """One round of the schema; returns the scores given before the labels were revealed."""
-        y, z = label_sets(relevant, irrelevant, self.n_labels)
+        y, z = label_sets(relevant, None, self.n_labels)
+        if unknown is not None:
+            y, z = label_sets(y, z & label_sets(unknown, None, self.n_labels)[1], self.n_labels)
         now = self._predict(x)  # lines 3 to 7
         now.costs = self._costs(now, y, z)  # line 10, all 0 if there is no pair to rank
         if y.any() and z.any():  # otherwise there is nothing to learn
