@@ -131,7 +131,7 @@ def run(script: str) -> str:
 def test_importing_data_imports_nothing_heavy() -> None:
     loaded = run("""
         import sys, boostline.data
-        heavy = {"scipy", "sklearn", "pandas", "pyarrow", "river", "rich", "matplotlib"}
+        heavy = {"scipy", "sklearn", "pandas", "pyarrow", "river", "rich", "matplotlib", "pooch", "requests"}
         print(sorted(heavy & set(sys.modules)))
     """)
     assert loaded == "[]"

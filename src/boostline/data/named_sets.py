@@ -256,7 +256,7 @@ def fetch_named(named: NamedSet) -> tuple[Path, Path, Path]:
                 fetch(file, target, on_progress=partial(_show, progress, task))
             except OSError as error:
                 raise DownloadError(f"cannot be written: {error}", path=str(target)) from error
-            except DownloadError as error:
+            except (DownloadError, ImportError) as error:
                 raise DownloadError(f"{error}; {not_here(named)}") from error
     found = find_local(named)
     assert found is not None, "all three files have just been put there"
