@@ -112,7 +112,7 @@ def yeast(n_shuffles: int) -> dict[str, dict[str, float]]:
     # Small blocks and steps of 0.01 were tried as well as the defaults, so that the peer is seen at its best.
     models = {
         "AdaOLMRClassifier": (SklearnClassifier(random_state=SEED), 10),
-        "AdaOLMRClassifier(zero_point='common')": (
+        "LabelRankerClassifier(zero_point='common')": (
             SklearnClassifier(zero_point="common", random_state=SEED),
             10,
         ),

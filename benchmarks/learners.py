@@ -18,7 +18,7 @@ import numpy as np
 
 import boostline as bl
 from boostline.learners import Committee, Recency
-from boostline.learners.committee import PARTS
+from boostline.learners.committee import MEMBERS
 
 RECENCY = [Recency(1.0), Recency(0.9), Recency(0.5)]
 
@@ -27,9 +27,7 @@ class PlainMean:
     """The unboosted mean of the learners' votes; the recency learners are left out."""
 
     def __init__(self, n_labels: int, seed: int) -> None:
-        self.model = bl.AdaOLMR(
-            n_labels, learners=[Committee()], combine="mixture", drift=None, seed=seed
-        )
+        self.model = bl.LabelRanker(n_labels, learners=[Committee()], drift=None, seed=seed)
         self.n_labels = n_labels
 
     def score(self, x: Any) -> np.ndarray:
@@ -45,18 +43,17 @@ class PlainMean:
 
 
 def alone(part: str) -> list[Any]:
-    needs = {"output_neighbours": ("kernel",), "stack": ("kernel", "linear", "ridge")}
+    (reads,) = (m.reads for m in MEMBERS if m.kind == part)
+    needed = [m for m in MEMBERS if m.kind == part or m.kind in reads]
     # whatever the number of features: here each member is to show what it can do
-    return [Committee(parts=(*needs.get(part, ()), part), few_features=10**9)]
+    return [Committee(needed, few_features=10**9)]
 
 
 class OneVote:
     """One vote of a committee, without boosting."""
 
     def __init__(self, n_labels: int, learners: list[Any], seed: int) -> None:
-        self.model = bl.AdaOLMR(
-            n_labels, learners=learners, combine="mixture", drift=None, seed=seed
-        )
+        self.model = bl.LabelRanker(n_labels, learners=learners, drift=None, seed=seed)
         self.n_labels = n_labels
 
     def learn(self, x: Any, relevant: Any) -> np.ndarray:
@@ -73,29 +70,28 @@ class OneVote:
 
 def without(part: str) -> list[Any]:
     """The default without one member, and without those that need it."""
-    left = [p for p in PARTS if p != part and not (part == "kernel" and p == "output_neighbours")]
-    return [Committee(parts=tuple(left)), *RECENCY]
+    left = [m for m in MEMBERS if m.kind != part and m.reads != (part,)]
+    return [Committee(left), *RECENCY]
 
 
 def mixed(learners: list[Any]) -> Callable[[int, int], Any]:
-    return lambda k, seed: bl.AdaOLMR(k, learners=learners, combine="mixture", seed=seed)
+    return lambda k, seed: bl.LabelRanker(k, learners=learners, seed=seed)
 
 
 def models(which: str) -> dict[str, Callable[[int, int], Any]]:
-    found: dict[str, Callable[[int, int], Any]] = {"mix": lambda k, s: bl.AdaOLMR(k, seed=s)}
+    found: dict[str, Callable[[int, int], Any]] = {"mix": lambda k, s: bl.LabelRanker(k, seed=s)}
     if which == "mix":
         return found
     found["plain mean"] = PlainMean
-    found["OnlineBMR, same learners"] = lambda k, s: bl.OnlineBMR(k, seed=s)
-    found["paper's combination, same learners"] = lambda k, s: bl.AdaOLMR(
-        k, combine="paper", seed=s
-    )
+    mix = bl.learners.auto_mix()
+    found["OnlineBMR, same learners"] = lambda k, s: bl.OnlineBMR(k, learners=mix, seed=s)
+    found["Ada.OLMR, same learners"] = lambda k, s: bl.AdaOLMR(k, learners=mix, seed=s)
     found["100 paper trees"] = lambda k, s: bl.AdaOLMR(
         k, learners=bl.learners.paper_trees(100), seed=s
     )
-    for part in PARTS:
+    for part in (m.kind for m in MEMBERS):
         found[f"{part} alone"] = lambda k, s, p=part: OneVote(k, alone(p), s)
-    for part in PARTS:
+    for part in (m.kind for m in MEMBERS):
         found[f"without {part}"] = mixed(without(part))
     found["without recency"] = mixed([Committee()])
     return found

@@ -14,6 +14,8 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,39 +23,42 @@ from joblib import Parallel, delayed
 
 import boostline as bl
 from boostline.learners import Committee, Recency, paper_trees
-from boostline.learners.committee import PARTS
+from boostline.learners.committee import MEMBERS
 
 SETS = ("emotions", "scene", "yeast", "m-reduced", "mediamill", "enron", "bibtex")
 SHUFFLES = {"emotions": 10, "scene": 5, "yeast": 5, "m-reduced": 5, "enron": 5}  # others 3
 MOST_ROWS = 5000
 
 
-def mix(trees: int = 0, decays: tuple[float, ...] = (1.0, 0.9, 0.5), **committee: Any) -> list[Any]:
-    found = [Committee(**committee), *(Recency(decay) for decay in decays)]
+def mix(
+    trees: int = 0,
+    decays: tuple[float, ...] = (1.0, 0.9, 0.5),
+    members: Sequence[Any] = MEMBERS,
+) -> list[Any]:
+    found = [Committee(members), *(Recency(decay) for decay in decays)]
     return [*found, paper_trees(trees, max_bytes=2**21)] if trees else found
 
 
 def variants() -> dict[str, list[Any]]:
     """What each candidate gives as learners; what they are compared with comes first."""
     found: dict[str, list[Any]] = {"default": bl.learners.auto_mix()}
-    grid: dict[str, tuple[Any, ...]] = {
-        "n_landmarks": (500, 700, 1000, 1200, 1500),
-        "kernel_ridge": (0.1, 0.2, 0.5, 1.0),
-        "n_replays": (4, 8, 32),
-        "memory": (1000, 2000, 8000),
-        "learning_rate": (0.1, 0.2, 0.5),
-        "ridge": (0.3, 1.0, 10.0, 30.0),
-        "n_neighbours": (10, 20, 80),
+    # A setting, and the kinds of the members that have it.
+    grid: dict[tuple[str, tuple[str, ...]], tuple[Any, ...]] = {
+        ("n_landmarks", ("kernel",)): (500, 700, 1200, 1500),
+        ("ridge", ("kernel",)): (0.1, 0.2, 0.5, 1.0),
+        ("n_replays", ("linear",)): (4, 8, 32),
+        ("memory", ("linear", "neighbours", "output_neighbours")): (1000, 2000, 8000),
+        ("learning_rate", ("linear",)): (0.1, 0.2, 0.5),
+        ("ridge", ("ridge", "stack")): (0.3, 1.0, 10.0, 30.0),
+        ("n_neighbours", ("neighbours", "output_neighbours")): (10, 20, 80),
     }
-    for name, values in grid.items():
+    for (name, kinds), values in grid.items():
         for value in values:
-            if value != getattr(Committee(), name):
-                found[f"{name}={value}"] = mix(**{name: value})
-    for part in PARTS:
-        left = [
-            p for p in PARTS if p != part and not (part == "kernel" and p == "output_neighbours")
-        ]
-        found[f"without {part}"] = mix(parts=tuple(left))
+            changed = [replace(m, **{name: value}) if m.kind in kinds else m for m in MEMBERS]
+            found[f"{name} of {kinds[0]}={value}"] = mix(members=changed)
+    for member in MEMBERS:
+        left = [m for m in MEMBERS if m is not member and m.reads != (member.kind,)]
+        found[f"without {member.kind}"] = mix(members=left)
     for decays in ((1.0,), (0.9, 0.5), (1.0, 0.99, 0.9, 0.5)):
         found[f"recency {decays}"] = mix(decays=decays)
     for n in (5, 10, 20, 40):
@@ -70,7 +75,7 @@ def train_rows(name: str, shuffle: int) -> tuple[Any, np.ndarray]:
 def tail_loss(name: str, shuffle: int, learners: list[Any]) -> tuple[float, float]:
     """Mean rank loss over the last third of the train rows, ranked before they are learned, and CPU ms per row."""
     X, Y = train_rows(name, shuffle)
-    model = bl.AdaOLMR(Y.shape[1], learners=learners, combine="mixture", seed=shuffle)
+    model = bl.LabelRanker(Y.shape[1], learners=learners, seed=shuffle)
     cpu = time.process_time()
     scores = model.learn(X, Y)
     cpu = time.process_time() - cpu

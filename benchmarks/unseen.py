@@ -115,7 +115,7 @@ def main() -> None:
         for seed in range(arguments.shuffles):
             order = np.random.default_rng(seed).permutation(len(X))
             x, y, n = X[order], Y[order], 2 * len(X) // 3
-            model = bl.AdaOLMR(Y.shape[1], seed=seed)
+            model = bl.LabelRanker(Y.shape[1], seed=seed)
             model.learn(x[:n], y[:n])
             frozen = bl.metrics.rank_loss(y[n:], model.score(x[n:]))
             online = bl.metrics.rank_loss(y[n:], model.learn(x[n:], y[n:]))

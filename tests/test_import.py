@@ -36,7 +36,7 @@ def test_import_pulls_in_no_heavy_library():
 def test_the_default_model_learns_without_a_heavy_library():
     found = in_a_fresh_process(
         "import sys, boostline\n"
-        "model = boostline.AdaOLMR(3)\n"
+        "model = boostline.LabelRanker(3)\n"
         "for i in range(40):\n"
         "    model.learn([i % 3, 1.0], {i % 3})\n"
         f"print([m for m in {HEAVY!r} if m in sys.modules])"

@@ -3,18 +3,24 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings/csr.hpp"
 #include "bindings/model.hpp"
 #include "bindings/python_learner.hpp"
 #include "bindings/states.hpp"
-#include "core/ada_mixture.hpp"
 #include "core/ada_olmr.hpp"
 #include "core/committee.hpp"
 #include "core/hoeffding_tree.hpp"
+#include "core/kernel_scorer.hpp"
+#include "core/label_ranker.hpp"
+#include "core/linear_scorer.hpp"
+#include "core/neighbours_scorer.hpp"
 #include "core/online_bmr.hpp"
 #include "core/recency_scorer.hpp"
+#include "core/ridge_scorer.hpp"
+#include "core/score_readers.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -60,33 +66,36 @@ NB_MODULE(_core, m) {
         .def(nb::init<nb::object, std::int32_t>(), "adapter"_a, "n_labels"_a)
         .def("adapter", &PythonLearner::adapter);
 
-    // Learners that score labels, one vote each.
-    const auto alone = [](std::unique_ptr<Scorer> scorer, std::int32_t n_labels) {
-        return std::shared_ptr<Learner>(new ScorerLearner(std::move(scorer), n_labels));
-    };
-    m.def("linear", [alone](std::int32_t n_labels, std::int64_t n_features, std::uint64_t seed, std::size_t n_replays,
-                            std::size_t memory, double learning_rate, std::size_t n_hashed) {
-        return alone(std::make_unique<LinearScorer>(n_labels, n_features, seed, n_replays, memory, learning_rate, n_hashed), n_labels);
+    // Scorers of labels, and a committee of them.
+    nb::class_<Scorer>(m, "Scorer");
+    const auto scorer = [](auto* made) { return std::shared_ptr<Scorer>(made); };
+    m.def("linear", [scorer](std::int32_t n_labels, std::int64_t n_features, std::uint64_t seed, std::size_t n_replays,
+                             std::size_t memory, double learning_rate, std::size_t n_hashed) {
+        return scorer(new LinearScorer(n_labels, n_features, seed, n_replays, memory, learning_rate, n_hashed));
     });
-    m.def("ridge", [alone](std::int32_t n_labels, std::int64_t n_features, double ridge, double forgetting) {
-        return alone(std::make_unique<RidgeScorer>(n_labels, n_features, ridge, forgetting), n_labels);
+    m.def("ridge", [scorer](std::int32_t n_labels, std::int64_t n_features, double ridge, double forgetting) {
+        return scorer(new RidgeScorer(n_labels, n_features, ridge, forgetting));
     });
-    m.def("kernel", [alone](std::int32_t n_labels, std::int64_t n_features, std::size_t n_landmarks, double ridge) {
-        return alone(std::make_unique<KernelScorer>(n_labels, n_features, n_landmarks, ridge), n_labels);
+    m.def("kernel", [scorer](std::int32_t n_labels, std::int64_t n_features, std::size_t n_landmarks, double ridge) {
+        return scorer(new KernelScorer(n_labels, n_features, n_landmarks, ridge));
     });
-    m.def("neighbours", [alone](std::int32_t n_labels, std::int64_t n_features, std::size_t n_neighbours, std::size_t memory) {
-        return alone(std::make_unique<NeighboursScorer>(n_labels, n_features, n_neighbours, memory), n_labels);
+    m.def("neighbours", [scorer](std::int32_t n_labels, std::int64_t n_features, std::size_t n_neighbours, std::size_t memory) {
+        return scorer(new NeighboursScorer(n_labels, n_features, n_neighbours, memory));
     });
-    m.def("recency", [alone](std::int32_t n_labels, double decay) {
-        return alone(std::make_unique<RecencyScorer>(n_labels, decay), n_labels);
+    m.def("recency", [scorer](std::int32_t n_labels, double decay) { return scorer(new RecencyScorer(n_labels, decay)); });
+    m.def("output_neighbours", [scorer](std::int32_t n_labels, std::size_t n_neighbours, std::size_t memory) {
+        return scorer(new OutputNeighboursScorer(n_labels, n_neighbours, memory));
     });
-    m.def("committee", [](std::int32_t n_labels, std::int64_t n_features, std::vector<std::string> parts, std::uint64_t seed,
-                          std::size_t n_landmarks, double kernel_ridge, std::size_t n_replays, std::size_t memory,
-                          double learning_rate, double ridge, std::size_t n_neighbours, std::int64_t few_features) {
-        return std::shared_ptr<Learner>(new Committee(
-            n_labels, n_features,
-            CommitteeSettings{std::move(parts), seed, n_landmarks, kernel_ridge, n_replays, memory, learning_rate, ridge,
-                              n_neighbours, few_features}));
+    m.def("stack", [scorer](std::int32_t n_labels, double ridge) { return scorer(new StackScorer(n_labels, ridge)); });
+    // Members are (prefix, scorer, the members it reads, how many features it sees at the most); see core/committee.hpp.
+    m.def("committee", [](std::int32_t n_labels, std::int64_t n_features, nb::list given) {
+        std::vector<Member> members;
+        for (nb::handle one : given) {
+            const auto [prefix, scorer, reads, most] =
+                nb::cast<std::tuple<std::string, std::shared_ptr<Scorer>, std::vector<std::size_t>, std::int64_t>>(one);
+            members.push_back({prefix, scorer, reads, most});
+        }
+        return std::shared_ptr<Learner>(new Committee(n_labels, n_features, std::move(members)));
     });
 
     nb::enum_<Expert>(m, "Expert")
@@ -94,11 +103,6 @@ NB_MODULE(_core, m) {
         .value("weighted", Expert::weighted)
         .value("best", Expert::best)
         .value("last", Expert::last);
-
-    nb::enum_<Surrogate>(m, "Surrogate")
-        .value("pairwise", Surrogate::pairwise)
-        .value("univariate", Surrogate::univariate);
-    nb::enum_<Target>(m, "Target").value("rank", Target::rank).value("one_error", Target::one_error);
 
     nb::class_<StoredState>(m, "StoredState")
         .def("arrays", &StoredState::arrays, "learner"_a)
@@ -108,19 +112,17 @@ NB_MODULE(_core, m) {
     nb::class_<Model>(m, "Model")
         .def_static("ada_olmr",
                     [](std::int32_t n_labels, std::int64_t n_features, Booster::Learners learners, std::uint64_t seed,
-                       Expert expert, double weight_limit, Surrogate surrogate, Target target) {
-                        return new Model(std::make_unique<AdaOLMR>(n_labels, n_features, std::move(learners), seed,
-                                                                   expert, weight_limit, surrogate, target));
+                       Expert expert) {
+                        return new Model(std::make_unique<AdaOLMR>(n_labels, n_features, std::move(learners), seed, expert));
                     },
-                    "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a, "expert"_a, "weight_limit"_a, "surrogate"_a,
-                    "target"_a)
-        .def_static("ada_mixture",
+                    "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a, "expert"_a)
+        .def_static("label_ranker",
                     [](std::int32_t n_labels, std::int64_t n_features, Booster::Learners learners, std::uint64_t seed,
-                       Expert expert, std::vector<double> prior) {
-                        return new Model(std::make_unique<AdaMixture>(n_labels, n_features, std::move(learners), seed,
-                                                                      expert, std::move(prior)));
+                       std::vector<double> prior) {
+                        return new Model(
+                            std::make_unique<LabelRanker>(n_labels, n_features, std::move(learners), seed, std::move(prior)));
                     },
-                    "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a, "expert"_a, "prior"_a)
+                    "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a, "prior"_a)
         .def_static("online_bmr",
                     [](std::int32_t n_labels, std::int64_t n_features, Booster::Learners learners, std::uint64_t seed) {
                         return new Model(std::make_unique<OnlineBMR>(n_labels, n_features, std::move(learners), seed));

@@ -1,7 +1,7 @@
 """Online boosting for multi-label ranking: learn one example at a time, rank at every moment.
 
 >>> import boostline as bl
->>> model = bl.AdaOLMR(labels=["sport", "politics", "music"], learners=bl.learners.paper_trees(10))
+>>> model = bl.LabelRanker(labels=["sport", "politics", "music"])
 >>> _ = model.learn([1.0, 0.0, 0.3], {"sport"})
 >>> len(model.rank([1.0, 0.0, 0.2]))
 3
@@ -13,7 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from boostline import learners, losses
-from boostline.boosters import AdaOLMR, OnlineBMR
+from boostline.boosters import AdaOLMR, LabelRanker, OnlineBMR
 from boostline.saving import load
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AdaOLMR",
+    "LabelRanker",
     "OnlineBMR",
     "data",
     "evaluate",

@@ -45,7 +45,7 @@ def _models(n_labels: int) -> list[tuple[str, str, Any]]:
     return [
         ("Ada.OLMR", "100 trees", bl.AdaOLMR(n_labels, learners=trees)),
         ("OnlineBMR", "100 trees, edge .01", bl.OnlineBMR(n_labels, learners=trees, edge=0.01)),
-        ("boostline's default", "", bl.AdaOLMR(n_labels)),  # not in the paper
+        ("boostline's default", "", bl.LabelRanker(n_labels)),  # not in the paper
     ]
 
 

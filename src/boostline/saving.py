@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "LoadError", "load", "load_with_extra", "read_header", "save"]
 
-FORMAT = 1
+FORMAT = 2
 
 # Votes, scores and costs of one round: what a booster holds for every learner and label.
 _WORKSPACE_BYTES = 3 * 8
@@ -51,7 +51,7 @@ def save(model: Booster, path: str | os.PathLike[str], extra: dict[str, Any] | N
     >>> import boostline as bl, tempfile, os
     >>> from boostline.saving import load_with_extra, save
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(bl.AdaOLMR(n_labels=2), os.path.join(folder, "m.blm"), extra={"rows": 7})
+    ...     save(bl.LabelRanker(n_labels=2), os.path.join(folder, "m.blm"), extra={"rows": 7})
     ...     load_with_extra(os.path.join(folder, "m.blm"))[1]
     {'rows': 7}
     """
@@ -137,7 +137,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     --------
     >>> import boostline as bl, tempfile, os
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     bl.AdaOLMR(n_labels=2).save(os.path.join(folder, "m.blm"))
+    ...     bl.LabelRanker(n_labels=2).save(os.path.join(folder, "m.blm"))
     ...     read_header(os.path.join(folder, "m.blm"))["config"]["n_labels"]
     2
     """

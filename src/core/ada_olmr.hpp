@@ -1,8 +1,6 @@
 // Ada.OLMR (Algorithm 3): online gradient descent on the learners' weights, Hedge over the experts.
 #pragma once
 
-#include <limits>
-
 #include "booster.hpp"
 #include "philox.hpp"
 
@@ -11,13 +9,6 @@ namespace boostline {
 // Which expert's scores are given: one drawn by its Hedge weight (the paper's), the Hedge-weighted mean of all, the
 // one with the smallest loss so far, or the last.
 enum class Expert { draw, weighted, best, last };
-
-// What the weights descend on: the paper's logistic loss of pairs, or the logistic loss of single labels, each weighted by
-// w_Y (Dembczynski, Kotlowski, Huellermeier, ICML 2012), which is consistent for the rank loss where the other is not.
-enum class Surrogate { pairwise, univariate };
-
-// What Hedge judges experts by.
-enum class Target { rank, one_error };
 
 // i_t, counted from 1. A draw depends on (seed, t) alone, so that asking twice gives the same expert.
 inline std::int32_t choose_expert(Expert expert, const std::vector<double>& log_weights, std::uint64_t seed,
@@ -38,13 +29,8 @@ inline std::int32_t choose_expert(Expert expert, const std::vector<double>& log_
 
 class AdaOLMR final : public Booster {
   public:
-    AdaOLMR(std::int32_t n_labels, std::int64_t n_features, Learners learners, std::uint64_t seed, Expert expert,
-            double weight_limit, Surrogate surrogate, Target target)
-        : Booster(n_labels, n_features, std::move(learners), seed),
-          expert_(expert),
-          weight_limit_(weight_limit),
-          surrogate_(surrogate),
-          target_(target) {
+    AdaOLMR(std::int32_t n_labels, std::int64_t n_features, Learners learners, std::uint64_t seed, Expert expert)
+        : Booster(n_labels, n_features, std::move(learners), seed), expert_(expert) {
         AdaOLMR::restart_weights();
     }
 
@@ -59,7 +45,7 @@ class AdaOLMR final : public Booster {
     }
     void check() const override {
         Booster::check();
-        check_within(learner_weights_, -weight_limit_, weight_limit_, "", "learner_weights");
+        check_within(learner_weights_, -kWeightLimit, kWeightLimit, "", "learner_weights");
         check_within(expert_log_weights_, -most_loss(), 0.0, "", "expert_log_weights");
     }
 
@@ -117,13 +103,9 @@ class AdaOLMR final : public Booster {
 
     void prepare(const Labels&) override {}
 
-    // c^{i+1}: the gradient of the surrogate at s^i.
+    // c^{i+1}: the gradient of the pairwise logistic loss at s^i.
     void compute_costs(int i, const Labels& labels, PairScratch& scratch) override {
         split_scores(i, labels, scratch);
-        if (surrogate_ == Surrogate::univariate) {
-            univariate_costs(i, labels, scratch);
-            return;
-        }
         const std::size_t n_relevant = scratch.relevant.size(), n_irrelevant = scratch.irrelevant.size();
         scratch.relevant_sum.resize(n_relevant);
         scratch.irrelevant_sum.assign(n_irrelevant, 0.0);
@@ -150,56 +132,24 @@ class AdaOLMR final : public Booster {
         write_costs(i, labels, scratch);
     }
 
-    void update(const Labels& labels, double weight, double t) override {
+    void update(const Labels&, double weight, double t) override {
         const double step = weight / std::sqrt(t);
         for (std::int32_t i = 0; i < n_votes_; ++i) {
             const auto v = static_cast<std::size_t>(i);
-            // f'(alpha) = c^{i+1} . h^i. Costs of pairs sum to 0, so a constant may be taken from the votes: then a uniform
-            // vote gives 0 and not 1e-17, whose sign would rank all labels in the next round. With the univariate loss
-            // scores are about their mean, and so are the votes.
-            const double* c = cost_row(i + 1);
+            // f'(alpha) = c^{i+1} . h^i. Costs sum to 0, so a constant may be taken from the votes: then a uniform vote
+            // gives 0 and not 1e-17, whose sign would rank all labels in the next round.
             const double* h = vote_row(i);
-            const double constant = surrogate_ == Surrogate::pairwise ? h[0] : 1.0 / static_cast<double>(n_labels_);
-            const double slope = dot(c, h, static_cast<std::size_t>(n_labels_), constant);
+            const double slope = dot(cost_row(i + 1), h, static_cast<std::size_t>(n_labels_), h[0]);
             const double alpha = learner_weights_[v] - step * slope;
-            learner_weights_[v] = std::max(-weight_limit_, std::min(weight_limit_, alpha));
-            expert_log_weights_[v] -= weight * (target_ == Target::rank ? rank_losses_[v + 1] : one_error(i + 1, labels));
+            learner_weights_[v] = std::max(-kWeightLimit, std::min(kWeightLimit, alpha));
+            expert_log_weights_[v] -= weight * rank_losses_[v + 1];
         }
     }
 
   private:
-    // Labels score about their mean, which votes (distributions) do not move: c[l] = -+ w_Y sigmoid(-+ (s[l] - mean)).
-    void univariate_costs(int i, const Labels& labels, PairScratch& scratch) {
-        const double* s = expert_row(i);
-        double mean = 0.0;
-        for (std::int32_t j = 0; j < n_labels_; ++j) mean += s[j];
-        mean /= static_cast<double>(n_labels_);
-        scratch.relevant_sum.resize(scratch.relevant.size());
-        scratch.irrelevant_sum.resize(scratch.irrelevant.size());
-        for (std::size_t l = 0; l < scratch.relevant.size(); ++l)
-            scratch.relevant_sum[l] = 1.0 / (1.0 + exp_(scratch.relevant[l] - mean));
-        for (std::size_t r = 0; r < scratch.irrelevant.size(); ++r)
-            scratch.irrelevant_sum[r] = 1.0 / (1.0 + exp_(mean - scratch.irrelevant[r]));
-        write_costs(i, labels, scratch);
-    }
-
-    // The share of irrelevant labels among those with the highest score.
-    double one_error(std::int32_t expert, const Labels& labels) {
-        const double* s = expert_row(expert);
-        double best = -std::numeric_limits<double>::infinity();
-        for (const std::int32_t l : labels.relevant) best = std::max(best, s[l]);
-        for (const std::int32_t r : labels.irrelevant) best = std::max(best, s[r]);
-        double relevant = 0.0, all = 0.0;
-        for (const std::int32_t l : labels.relevant) relevant += s[l] == best;
-        for (const std::int32_t r : labels.irrelevant) all += s[r] == best;
-        all += relevant;
-        return 1.0 - relevant / all;
-    }
+    static constexpr double kWeightLimit = 2.0;  // F = [-2, 2] in Algorithm 3
 
     Expert expert_;
-    double weight_limit_;
-    Surrogate surrogate_;
-    Target target_;
     std::vector<double> expert_log_weights_;  // log v
 };
 

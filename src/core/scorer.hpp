@@ -1,6 +1,6 @@
 // Learners that score every label and follow the labels alone, not the costs: linear, ridge, kernel, neighbours, recency.
-// A Scorer gives raw scores; `vote` makes a distribution of them. ScorerLearner puts one behind the Learner interface,
-// Stacked (stacked.hpp) several that build upon each other.
+// A Scorer gives raw scores, which make_votes turns into a distribution; Committee (committee.hpp) puts one or several
+// behind the Learner interface.
 #pragma once
 
 #include <algorithm>
@@ -92,49 +92,5 @@ inline void check_targets(const std::vector<std::int8_t>& targets, const std::st
 inline void check_importance(const std::vector<double>& importance, const std::string& prefix, const char* name) {
     for (const double w : importance) require(w > 0.0 && w <= 1.0, prefix, name);
 }
-
-class ScorerLearner final : public Learner {
-  public:
-    ScorerLearner(std::unique_ptr<Scorer> scorer, std::int32_t n_labels)
-        : scorer_(std::move(scorer)), n_labels_(static_cast<std::size_t>(n_labels)), raw_(n_labels_) {}
-
-    std::string kind() const override { return scorer_->kind(); }
-    void predict(const Row& x, double* votes) const override {
-        std::vector<double> raw(n_labels_);
-        scorer_->score(x, raw.data());
-        make_votes(scorer_->vote(), raw.data(), n_labels_, votes);
-    }
-    void predict_to_learn(const Row& x, double* votes) override {
-        scorer_->score_to_learn(x, raw_.data());
-        make_votes(scorer_->vote(), raw_.data(), n_labels_, votes);
-    }
-    void learn(const Row& x, const Labels& labels, const double*, const double*) override {
-        if (!(labels.importance > 0.0)) return;
-        targets_.assign(labels);
-        scorer_->learn(x, targets_, labels.importance, raw_.data());
-    }
-    void grow_labels(std::int32_t n) override {
-        scorer_->grow_labels(n);
-        n_labels_ = static_cast<std::size_t>(n);
-        raw_.assign(n_labels_, 0.0);
-    }
-    void grow_features(std::int64_t n, bool were_missing) override { scorer_->grow_features(n, were_missing); }
-    void reset() override { scorer_->reset(); }
-    std::size_t memory_bytes() const override {
-        return sizeof(*this) + scorer_->memory_bytes() + raw_.capacity() * sizeof(double);
-    }
-    std::unique_ptr<Learner> clone() const override {
-        return std::make_unique<ScorerLearner>(scorer_->clone(), static_cast<std::int32_t>(n_labels_));
-    }
-    void save(Archive& out) const override { scorer_->save(out, ""); }
-    void load(const ArchiveView& in) override { scorer_->load(in, ""); }
-    void check() const override { scorer_->check(""); }
-
-  private:
-    std::unique_ptr<Scorer> scorer_;
-    std::size_t n_labels_;
-    std::vector<double> raw_;
-    Targets targets_;
-};
 
 }  // namespace boostline

@@ -16,12 +16,16 @@ from river import checks, datasets, feature_extraction, preprocessing
 
 import boostline as bl
 from boostline.learners import paper_trees
-from boostline.river import AdaOLMRClassifier, OnlineBMRClassifier
+from boostline.river import AdaOLMRClassifier, LabelRankerClassifier, OnlineBMRClassifier
 from boostline.zero_point import ZeroPoint
 
 BOTH = pytest.mark.parametrize("make", [AdaOLMRClassifier, OnlineBMRClassifier])
+ALL = pytest.mark.parametrize(
+    "make", [LabelRankerClassifier, AdaOLMRClassifier, OnlineBMRClassifier]
+)
 MODELS = {
-    "the default": AdaOLMRClassifier,
+    "the default": LabelRankerClassifier,
+    "the default of AdaOLMR": AdaOLMRClassifier,
     "the default of OnlineBMR": OnlineBMRClassifier,
     "AdaOLMR": lambda: AdaOLMRClassifier(paper_trees(10)),
     "AdaOLMR without a seed": lambda: AdaOLMRClassifier(paper_trees(10), seed=None),
@@ -113,7 +117,7 @@ def test_features_that_appear_are_learned_from():
 def test_features_may_go_on_appearing(fill_value):
     """The labels follow one of 60 features that come one after the other, far beyond any reserve."""
     rng = np.random.default_rng(0)
-    model = AdaOLMRClassifier(fill_value=fill_value)
+    model = LabelRankerClassifier(fill_value=fill_value)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for t in range(600):
@@ -139,7 +143,7 @@ def test_words_without_end():
     """A vocabulary that grows with every document, without a word about its size."""
     rng = np.random.default_rng(1)
     topics = {"sport": ["goal", "team", "match"], "law": ["court", "bill", "vote"]}
-    model = feature_extraction.BagOfWords() | AdaOLMRClassifier(fill_value=0.0)
+    model = feature_extraction.BagOfWords() | LabelRankerClassifier(fill_value=0.0)
     letters = str.maketrans("01", "ab")
     hits = []
     for t in range(300):
@@ -152,7 +156,7 @@ def test_words_without_end():
         hits.append(bool(scores) and max(scores, key=scores.get) == topic)
         model.learn_one(" ".join(words), {topic})
     assert np.mean(hits[150:]) > 0.9
-    assert model["AdaOLMRClassifier"].booster.n_features > 1000
+    assert model["LabelRankerClassifier"].booster.n_features > 1000
 
 
 def test_learners_that_cannot_take_more_features_keep_the_first():
@@ -163,7 +167,7 @@ def test_learners_that_cannot_take_more_features_keep_the_first():
         def learn(self, x, relevant, costs, weight):
             self.seen = len(x)
 
-    model = AdaOLMRClassifier([Half()], combine="paper")
+    model = AdaOLMRClassifier([Half()])
     model.learn_one({"a": 1.0}, {"x": True, "y": False})
     names = {f"n{i}": 1.0 for i in range(20)}
     with pytest.warns(UserWarning, match="is left out, because all 9 places are taken"):
@@ -307,25 +311,19 @@ def test_weights_reach_the_core():
 )
 def test_bad_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
-        AdaOLMRClassifier(**parameters)
+        LabelRankerClassifier(**parameters)
 
 
-@pytest.mark.parametrize(
-    ("given", "combine", "expert", "drift"),
-    [
-        ({}, "mixture", "weighted", "restart"),
-        ({"learners": paper_trees(3)}, "paper", "weighted", None),
-        ({"learners": paper_trees(3), "drift": "restart"}, "paper", "weighted", "restart"),
-        ({"learners": paper_trees(3), "expert": "draw"}, "paper", "draw", None),
-        ({"combine": "paper", "expert": "last"}, "paper", "last", None),
-    ],
-)
-def test_how_votes_are_combined_is_passed_on(given, combine, expert, drift):
-    booster = AdaOLMRClassifier(labels="pq", **given).booster
-    assert (booster.combine, booster.expert, booster.drift) == (combine, expert, drift)
+def test_options_are_passed_on():
+    assert LabelRankerClassifier(labels="pq").booster.drift == "restart"
+    assert LabelRankerClassifier(labels="pq", drift=None).booster.drift is None
+    assert AdaOLMRClassifier(labels="pq").booster.expert == "weighted"
+    assert AdaOLMRClassifier(labels="pq").booster.n_learners == 100
+    assert AdaOLMRClassifier(labels="pq", expert="draw").booster.expert == "draw"
+    assert OnlineBMRClassifier(labels="pq").booster.n_learners == 100
 
 
-@BOTH
+@ALL
 def test_the_default_learns_beside_places_that_stay_empty(make):
     """Three features, and a reserve of eight that no example ever fills."""
     rng = np.random.default_rng(1)

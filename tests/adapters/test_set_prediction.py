@@ -37,5 +37,5 @@ def test_micro_f1_on_shuffled_yeast_is_at_least_that_of_the_perceptron(shuffle):
         return f1_score(Y, named, average="micro")
 
     perceptron = micro_f1(MLPClassifier(random_state=0), 1)
-    assert micro_f1(boostline.sklearn.AdaOLMRClassifier(random_state=0), 20) >= perceptron
+    assert micro_f1(boostline.sklearn.LabelRankerClassifier(random_state=0), 20) >= perceptron
     assert micro_f1(boostline.sklearn.OnlineBMRClassifier(random_state=0), 20) >= perceptron

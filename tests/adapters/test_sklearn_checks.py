@@ -9,7 +9,7 @@ pytest.importorskip("sklearn")
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from boostline.learners import paper_trees
-from boostline.sklearn import AdaOLMRClassifier, OnlineBMRClassifier
+from boostline.sklearn import AdaOLMRClassifier, LabelRankerClassifier, OnlineBMRClassifier
 
 ORDER_MATTERS = (
     "The check compares a weighted data set with a shuffled one of repeated rows. An online learner depends on the "
@@ -22,7 +22,7 @@ EXPECTED_FAILURES = {
 }
 # The default, and others. Few trees keep the checks quick. They run on the same code as a hundred.
 ESTIMATORS = [
-    AdaOLMRClassifier(random_state=0),
+    LabelRankerClassifier(random_state=0),
     OnlineBMRClassifier(random_state=0),
     AdaOLMRClassifier(paper_trees(20), random_state=0),
     AdaOLMRClassifier(paper_trees(20), expert="draw", zero_point="common"),

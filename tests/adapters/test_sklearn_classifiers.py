@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 import boostline as bl
 from boostline.learners import paper_trees
-from boostline.sklearn import AdaOLMRClassifier, OnlineBMRClassifier
+from boostline.sklearn import AdaOLMRClassifier, LabelRankerClassifier, OnlineBMRClassifier
 from boostline.zero_point import ZeroPoint
 
 BOTH = pytest.mark.parametrize("make", [AdaOLMRClassifier, OnlineBMRClassifier])
@@ -125,7 +125,7 @@ def test_multiclass_and_binary_shapes(make):
 
 def test_rows_sorted_by_class_are_no_trouble_to_fit():
     X, y = load_iris(return_X_y=True)
-    assert cross_val_score(AdaOLMRClassifier(random_state=0), X, y, cv=5).mean() > 0.9
+    assert cross_val_score(LabelRankerClassifier(random_state=0), X, y, cv=5).mean() > 0.9
 
 
 def test_whole_weights_are_repeated_rows(data):
@@ -280,11 +280,11 @@ def test_bad_arguments_are_refused(data):
         with pytest.raises(ValueError, match=message):
             AdaOLMRClassifier(paper_trees(3), **parameters).fit(X, Y)
     with pytest.raises(ValueError, match="classes must be passed"):
-        AdaOLMRClassifier().partial_fit(X, Y[:, 0])
+        LabelRankerClassifier().partial_fit(X, Y[:, 0])
     with pytest.raises(ValueError, match="at least 2 classes"):
-        AdaOLMRClassifier().fit(X, np.zeros(len(X)))
+        LabelRankerClassifier().fit(X, np.zeros(len(X)))
     with pytest.raises(ValueError, match="at most 1000 times"):
-        AdaOLMRClassifier().fit(X, Y, sample_weight=np.full(len(X), 2000))
+        LabelRankerClassifier().fit(X, Y, sample_weight=np.full(len(X), 2000))
     model = AdaOLMRClassifier(paper_trees(3))
     with pytest.raises(ValueError, match="y has the class 7"):
         model.partial_fit(X, Y[:, 0] + 6, classes=[6, 8])
@@ -292,7 +292,7 @@ def test_bad_arguments_are_refused(data):
     with pytest.raises(ValueError, match="classes names 4 labels, but Y has 5 columns"):
         AdaOLMRClassifier(paper_trees(3)).partial_fit(X, Y, classes=list("abcd"))
     with pytest.raises(NotFittedError):
-        AdaOLMRClassifier().predict(X)
+        LabelRankerClassifier().predict(X)
 
 
 def test_the_booster_can_be_saved_on_its_own(data, tmp_path):
@@ -304,32 +304,21 @@ def test_the_booster_can_be_saved_on_its_own(data, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "combine", "expert", "drift"),
+    ("classifier", "booster", "given"),
     [
-        ({}, "mixture", "weighted", "restart"),
-        ({"learners": paper_trees(3)}, "paper", "weighted", None),
-        ({"learners": paper_trees(3), "combine": "mixture"}, "mixture", "weighted", "restart"),
-        ({"learners": paper_trees(3), "expert": "draw"}, "paper", "draw", None),
-        ({"expert": "best", "drift": None}, "mixture", "best", None),
-        ({"combine": "paper", "drift": "restart"}, "paper", "weighted", "restart"),
+        (LabelRankerClassifier, bl.LabelRanker, {}),
+        (LabelRankerClassifier, bl.LabelRanker, {"learners": paper_trees(3), "drift": None}),
+        (AdaOLMRClassifier, bl.AdaOLMR, {"learners": paper_trees(3), "expert": "draw"}),
+        (OnlineBMRClassifier, bl.OnlineBMR, {"learners": paper_trees(3), "edge": 0.2}),
     ],
 )
-def test_how_votes_are_combined_is_passed_on(given, combine, expert, drift, data):
+def test_options_are_passed_on(classifier, booster, given, data):
     X, Y = data
-    model = AdaOLMRClassifier(random_state=0, **given).fit(X, Y)
-    booster: Any = model.booster_
-    assert (booster.combine, booster.expert, booster.drift) == (combine, expert, drift)
-    core = bl.AdaOLMR(
-        5,
-        learners=given.get("learners", "auto"),
-        combine=combine,
-        expert=expert,
-        drift=drift,
-        seed=booster.seed,
-    )
+    model = classifier(random_state=0, **given).fit(X, Y)
+    core = booster(5, seed=model.booster_.seed, **given)
     order = np.random.RandomState(0).permutation(len(X))
     core.learn(X[order], Y[order])
-    np.testing.assert_array_equal(booster.score(X), core.score(X))
+    np.testing.assert_array_equal(model.booster_.score(X), core.score(X))
 
 
 def test_an_edge_that_follows_the_learners(data):

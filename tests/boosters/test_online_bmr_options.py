@@ -164,32 +164,3 @@ def test_edge_auto_is_hardly_worse_than_the_best_fixed_edge(name, data_folder):
 
     best = min(loss(edge) for edge in (0.2, 0.1, 0.01, 0.001))
     assert loss("auto") < best + 0.003 + 0.004  # the allowance, and the noise of four seeds
-
-
-def test_univariate_surrogate_follows_its_definition():
-    X, Y = stream(80)
-    model = bl.AdaOLMR(4, learners=bl.learners.paper_trees(4), surrogate="univariate")
-    for x, y in zip(X, Y, strict=True):
-        model.learn(x, y)
-        if not y.any() or y.all():
-            continue
-        last = model._native.last_round()
-        scores, costs = last["expert_scores"].reshape(5, 4), last["costs"].reshape(5, 4)
-        centred = scores - scores.mean(axis=1, keepdims=True)
-        w = 1 / (y.sum() * (~y).sum())
-        expected = np.where(y, -w / (1 + np.exp(centred)), w / (1 + np.exp(-centred)))
-        np.testing.assert_allclose(costs, expected, rtol=1e-9)
-
-
-def test_one_error_target_judges_experts_by_their_first_label():
-    X, Y = stream(100)
-    model = bl.AdaOLMR(4, learners=bl.learners.paper_trees(4), target="one_error")
-    total = np.zeros(4)
-    for x, y in zip(X, Y, strict=True):
-        model.learn(x, y)
-        if y.any() and not y.all():
-            s = model._native.last_round()["expert_scores"].reshape(5, 4)[1:]
-            top = s == s.max(axis=1, keepdims=True)
-            total += 1 - (top & y).sum(axis=1) / top.sum(axis=1)
-    log_weights = model.state()["arrays"]["expert_log_weights"]
-    np.testing.assert_allclose(-log_weights, total, rtol=1e-9)

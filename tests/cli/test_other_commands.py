@@ -257,11 +257,11 @@ def test_completion_is_there(boostline):
 
 def test_evaluate_takes_what_belongs_to_one_algorithm(csv_file, boostline):
     options = ("evaluate", "data.csv", "--labels", "tag_*", "--drop", "id", "--json")
-    one = boostline(*options, "--combine", "mixture", "--drift", "none", "--learners", "paper:3")
-    assert (one.code, set(one.json["models"])) == (0, {"ada_olmr", "decayed_counts"}), one.err
-    both = boostline(*options, "--combine", "paper", "--edge", "auto", "--learners", "paper:3")
+    one = boostline(*options, "--drift", "none", "--learners", "paper:3")
+    assert (one.code, set(one.json["models"])) == (0, {"label_ranker", "decayed_counts"}), one.err
+    both = boostline(*options, "--expert", "draw", "--edge", "auto", "--learners", "paper:3")
     assert set(both.json["models"]) == {"ada_olmr", "online_bmr", "decayed_counts"}
-    default = boostline(*options, "--learners", "auto", "-a", "ada_olmr", "--no-baseline")
+    default = boostline(*options, "-a", "label_ranker", "--no-baseline")
     assert default.code == 0, default.err
     loss = {name: run["metrics"]["rank_loss"] for name, run in both.json["models"].items()}
-    assert default.json["models"]["ada_olmr"]["metrics"]["rank_loss"] < min(loss.values())
+    assert default.json["models"]["label_ranker"]["metrics"]["rank_loss"] < min(loss.values())

@@ -302,14 +302,14 @@ def test_categories_and_other_formats(boostline, tmp_path):
 def test_the_default_model_is_the_mix(csv_file, boostline, tmp_path):
     options = ("train", "data.csv", "--labels", "tag_*", "--drop", "id", "--model", "m.blm")
     assert boostline(*options, "--max-rows", "150", "--learners", "auto").code == 0
-    done = boostline(*options, "--resume", "--combine", "auto", "--drift", "restart", "--json")
+    done = boostline(*options, "--resume", "--drift", "restart", "--json")
     assert (done.code, done.json["skipped"]) == (0, 150), done.err
     X, Y = rows(1000)
-    expected = bl.AdaOLMR(labels=LABELS)
+    expected = bl.LabelRanker(labels=LABELS)
     expected.learn(X, Y.astype(bool))
     same(bl.load(tmp_path / "m.blm"), expected)
-    refused = boostline(*options, "--resume", "--combine", "paper")
-    assert (refused.code, "--combine is paper" in refused.err) == (1, True)
+    refused = boostline(*options, "--resume", "-a", "ada_olmr")
+    assert (refused.code, "--algorithm is ada_olmr" in refused.err) == (1, True)
     refused = boostline(*options, "--resume", "--drift", "none")
     assert (refused.code, "--drift is none" in refused.err) == (1, True)
     table = boostline("inspect", "m.blm")
@@ -319,12 +319,14 @@ def test_the_default_model_is_the_mix(csv_file, boostline, tmp_path):
     assert boostline("rank", "m.blm", "data.csv", "--top", "1").code == 0
 
 
-def test_combine_and_drift_are_passed_on(csv_file, boostline, tmp_path):
-    given = ("--combine", "mixture", "--drift", "none", "--expert", "best", "--max-rows", "60")
+def test_options_are_passed_on(csv_file, boostline, tmp_path):
+    given = ("--drift", "none", "--max-rows", "60")
     assert boostline(*TRAIN, "--model", "m.blm", *given).code == 0
-    model = bl.load(tmp_path / "m.blm")
-    assert (model.combine, model.drift, model.expert) == ("mixture", None, "best")
-    wrong = boostline(*TRAIN, "--model", "n.blm", "-a", "online_bmr", "--combine", "paper")
+    assert bl.load(tmp_path / "m.blm").drift is None
+    given = ("-a", "ada_olmr", "--expert", "best", "--max-rows", "60")
+    assert boostline(*TRAIN, "--model", "a.blm", *given).code == 0
+    assert bl.load(tmp_path / "a.blm").expert == "best"
+    wrong = boostline(*TRAIN, "--model", "n.blm", "-a", "online_bmr", "--expert", "best")
     assert (wrong.code, "has no meaning for online_bmr" in wrong.err) == (2, True)
     more = ("-a", "online_bmr", "--edge", "auto", "--max-rows", "60")
     assert boostline(*TRAIN, "--model", "e.blm", *more).code == 0

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from committees import committee
 from sklearn.metrics import label_ranking_loss
 
 import boostline as bl
@@ -12,16 +13,15 @@ from boostline import saving
 
 
 @pytest.fixture(
-    params=["draw", "weighted", "best", "last", "online_bmr", "mixture", "mixture-draw"],
+    params=["draw", "weighted", "best", "last", "online_bmr", "label_ranker"],
 )
 def model(request, stream):
     X, Y = stream
     trees = bl.learners.paper_trees(12, n_covariates=3)
     if request.param == "online_bmr":
         model = bl.OnlineBMR(5, learners=trees, edge=0.1)
-    elif request.param.startswith("mixture"):
-        expert = request.param.partition("-")[2] or "weighted"
-        model = bl.AdaOLMR(5, learners=trees, combine="mixture", expert=expert, seed=3)
+    elif request.param == "label_ranker":
+        model = bl.LabelRanker(5, learners=trees, seed=3)
     else:
         model = bl.AdaOLMR(5, learners=trees, expert=request.param, seed=3)
     model.learn(X, Y)
@@ -77,15 +77,15 @@ def test_the_table_of_learners_is_the_models(model):
         assert row.depth <= n_nodes // 2
 
 
-def model_is_mixture(model):
-    return getattr(model, "combine", "paper") == "mixture"
+def is_label_ranker(model):
+    return isinstance(model, bl.LabelRanker)
 
 
 def test_a_weight_is_the_factor_of_the_votes(model, stream):
     X, _ = stream
     weights = np.array([row.weight for row in look.learners(model)])
     followed = weights.copy()
-    if not model_is_mixture(model):
+    if not is_label_ranker(model):
         if getattr(model, "expert", "last") == "weighted":
             followed *= look.listened(model)
         else:
@@ -98,7 +98,7 @@ def test_weight_is_one_quantity_in_tables_and_along_the_stream(model):
     recorder.record(model)
     rows = look.learners(model)
     assert recorder.history.weights[-1].tolist() == [row.weight for row in rows]
-    raw = [abs(r.weight) * (1.0 if model_is_mixture(model) else r.listened) for r in rows]
+    raw = [abs(r.weight) * (1.0 if is_label_ranker(model) else r.listened) for r in rows]
     np.testing.assert_allclose([row.importance for row in rows], np.array(raw) / sum(raw))
 
 
@@ -351,15 +351,17 @@ def test_learners_of_all_kinds_are_shown(stream):
 PARTS = ["kernel", "linear", "ridge", "neighbours", "output_neighbours", "stack"]
 
 
-@pytest.fixture(scope="module", params=["weighted", "draw", "online_bmr"])
+@pytest.fixture(scope="module", params=["label_ranker", "draw", "online_bmr"])
 def default(request):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(80, 6))
     Y = X[:, :5] > 0.5
     if request.param == "online_bmr":
-        model = bl.OnlineBMR(5, edge="auto")
+        model = bl.OnlineBMR(5, edge="auto", learners=bl.learners.auto_mix())
+    elif request.param == "draw":
+        model = bl.AdaOLMR(5, learners=bl.learners.auto_mix())
     else:
-        model = bl.AdaOLMR(5, expert=request.param)
+        model = bl.LabelRanker(5)
     model.learn(X, Y)
     return model, X, Y
 
@@ -379,7 +381,7 @@ def test_members_of_a_committee_are_named(default):
 
 
 def test_a_committee_for_many_features_has_fewer_members():
-    model = bl.AdaOLMR(3)
+    model = bl.LabelRanker(3)
     assert [row.detail for row in look.learners(model)][:6] == PARTS  # before it knows
     model.learn(np.zeros(600), {0})
     found = [row.detail for row in look.learners(model)]
@@ -421,9 +423,7 @@ def test_the_page_of_a_model_without_trees(default):
 
 def test_trees_beside_a_committee_keep_their_places(stream):
     X, Y = stream
-    model = bl.AdaOLMR(
-        5, learners=[bl.learners.Committee(n_landmarks=64), bl.learners.paper_trees(2)]
-    )
+    model = bl.AdaOLMR(5, learners=[committee(), bl.learners.paper_trees(2)])
     model.learn(X, Y)
     rows = look.learners(model)
     assert [row.nodes is None for row in rows] == [True] * 6 + [False] * 2

@@ -5,11 +5,12 @@ import threading
 
 import numpy as np
 import pytest
+from committees import committee
 from scipy import sparse
 from test_scorers import ALL, K, state_equal, stream
 
 import boostline as bl
-from boostline.learners import Committee, HoeffdingTree, Kernel, Linear, Neighbours, Recency, Ridge
+from boostline.learners import HoeffdingTree, Kernel, Linear, Neighbours, Recency, Ridge
 
 EVERY = {**ALL, "tree": HoeffdingTree(grace_period=5.0), "auto": "auto"}
 each = pytest.mark.parametrize("name", EVERY)
@@ -18,7 +19,7 @@ were = pytest.mark.parametrize("past", ["missing", "zero"])
 
 def make(learner, **options):
     learners = learner if isinstance(learner, str) else [learner]
-    return bl.AdaOLMR(K, learners=learners, combine="mixture", drift=None, seed=1, **options)
+    return bl.LabelRanker(K, learners=learners, drift=None, seed=1, **options)
 
 
 def wide(X, n, past):
@@ -112,8 +113,7 @@ def test_saved_after_growing_it_goes_on_as_if_never_stopped(name, past, n_rows, 
 def test_a_thousand_features_one_after_the_other(tmp_path):
     """As a stream of words: ridge and neighbours stop at few_features, so memory stays small."""
     rng = np.random.default_rng(0)
-    committee = Committee(few_features=40, n_landmarks=64, memory=60, n_replays=3, seed=1)
-    model = make(committee)
+    model = make(committee(few_features=40, memory=60, n_replays=3, seed=1))
     model.learn(rng.random((5, 30)), rng.random((5, K)) < 0.5)
     for _ in range(50):
         model.add_features(20, were="zero")
@@ -128,7 +128,7 @@ def test_a_thousand_features_one_after_the_other(tmp_path):
 
 def test_forgetting_and_reset_go_on_with_the_new_number():
     X, Y = stream(120, d=9)
-    model = bl.AdaOLMR(K, learners=[Ridge(forgetting=0.98)], combine="mixture", seed=1)
+    model = bl.LabelRanker(K, learners=[Ridge(forgetting=0.98)], seed=1)
     model.learn(X[:60, :7], Y[:60])
     model.add_features(2)
     assert np.isfinite(model.learn(X[60:], Y[60:])).all()
@@ -222,7 +222,7 @@ class Grows(Elastic):
 def test_growth_that_fails_leaves_no_trace(what, order):
     X, Y = stream(60)
     learners = [Linear(seed=1), Ridge(), Kernel(), Neighbours(), Grows(), Breaks()][::order]
-    model = bl.AdaOLMR(K, learners=learners, combine="mixture", drift=None)
+    model = bl.LabelRanker(K, learners=learners, drift=None)
     model.learn(X, Y)
     twin = copy.deepcopy(model)
     before, scores = model.state(), model.score(X)
@@ -251,7 +251,7 @@ def test_without_memory_for_it_nothing_changes():
 
 def test_growing_beside_scoring_is_an_error_at_worst():
     X, Y = stream(60)
-    model = make(Committee(n_landmarks=64, memory=60, seed=3))
+    model = make(committee(memory=60, seed=3))
     model.learn(X, Y)
     failures = []
 

@@ -175,7 +175,7 @@ def test_a_failure_in_learn_leaves_no_trace_in_the_largest_weights():
 
     bad = Fixed()
     bad.fails_on = 1
-    model = bl.AdaOLMR(2, learners=[Fixed(), bad], combine="paper")
+    model = bl.AdaOLMR(2, learners=[Fixed(), bad])
     for _ in range(5):
         model.learn([0.0], {0})
     before = model.max_weights.copy()
@@ -195,7 +195,7 @@ def test_a_failure_in_reset_is_told_and_does_no_harm(monkeypatch):
     X = rng.normal(size=(3000, 6))
     Y = X[:, :K] > 0.5
     learners = [bl.learners.Linear(), Stubborn(softmax)]
-    model = bl.AdaOLMR(K, learners=learners, combine="mixture", drift="restart")
+    model = bl.LabelRanker(K, learners=learners, drift="restart")
     model.learn(X[:2000], Y[:2000])
     for x, y in zip(X[2000:], ~Y[2000:], strict=True):
         model.learn(x, y)

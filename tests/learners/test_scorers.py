@@ -4,11 +4,21 @@ import copy
 
 import numpy as np
 import pytest
+from committees import committee
 from numpy_twins import LinearTwin, NeighboursTwin, RecencyTwin
 from scipy import sparse
 
 import boostline as bl
-from boostline.learners import Committee, Kernel, Linear, Neighbours, Recency, Ridge
+from boostline.learners import (
+    Committee,
+    Kernel,
+    Linear,
+    Neighbours,
+    OutputNeighbours,
+    Recency,
+    Ridge,
+    Stack,
+)
 
 K = 4
 ALL = {
@@ -19,8 +29,8 @@ ALL = {
     "kernel": Kernel(n_landmarks=64),
     "neighbours": Neighbours(n_neighbours=7, memory=60),
     "recency": Recency(0.9),
-    "committee": Committee(n_landmarks=64, memory=60, n_replays=3, n_neighbours=7, seed=3),
-    "committee-wide": Committee(n_landmarks=64, memory=60, few_features=2, seed=3),
+    "committee": committee(memory=60, n_replays=3, n_neighbours=7, seed=3),
+    "committee-wide": committee(memory=60, few_features=2, seed=3),
 }
 each = pytest.mark.parametrize("name", ALL)
 
@@ -35,7 +45,7 @@ def stream(n=200, d=7, seed=0, zeros=0.0):
 
 
 def make(name, **options):
-    return bl.AdaOLMR(K, learners=[ALL[name]], combine="mixture", drift=None, seed=1, **options)
+    return bl.LabelRanker(K, learners=[ALL[name]], drift=None, seed=1, **options)
 
 
 def state_equal(a, b):
@@ -160,7 +170,7 @@ def soft_clip(raw):
 
 
 def compare_votes(learner, twin, encode, X, Y, tolerance):
-    model = bl.AdaOLMR(K, learners=[learner], combine="mixture", drift=None)
+    model = bl.LabelRanker(K, learners=[learner], drift=None)
     for t, (x, y) in enumerate(zip(X, Y, strict=True)):
         expected = encode(twin.score(x))
         np.testing.assert_allclose(
@@ -274,7 +284,7 @@ def test_kernel_is_batch_kernel_ridge_at_every_step(zeros):
 def test_repeated_rows_do_not_break_the_kernel():
     X, Y = stream(40)
     X, Y = np.repeat(X, 10, axis=0), np.repeat(Y, 10, axis=0)
-    scores = bl.AdaOLMR(K, learners=[Kernel(n_landmarks=100)], combine="mixture").learn(X, Y)
+    scores = bl.LabelRanker(K, learners=[Kernel(n_landmarks=100)]).learn(X, Y)
     assert np.isfinite(scores).all()
 
 
@@ -284,7 +294,7 @@ def test_recursive_least_squares_does_not_drift():
     n, d = 30_000, 5
     X = rng.normal(size=(n, d))
     Y = X[:, :K] + 0.5 * rng.normal(size=(n, K)) > 0.5
-    model = bl.AdaOLMR(K, learners=[Ridge()], combine="mixture", drift=None)
+    model = bl.LabelRanker(K, learners=[Ridge()], drift=None)
     twin = BatchRidge(d)
     kept = Y.any(axis=1) & ~Y.all(axis=1)
     X, Y = X[kept], Y[kept]
@@ -307,9 +317,7 @@ def test_forgetting_follows_a_target_that_turns_round():
     Y[600:] = Y[600:, ::-1]
     loss = {}
     for forgetting in (1.0, 0.98):
-        model = bl.AdaOLMR(
-            K, learners=[Ridge(forgetting=forgetting)], combine="mixture", drift=None
-        )
+        model = bl.LabelRanker(K, learners=[Ridge(forgetting=forgetting)], drift=None)
         loss[forgetting] = bl.metrics.rank_loss(Y[800:], model.learn(X, Y)[800:])
     assert loss[0.98] < 0.5 * loss[1.0]
 
@@ -323,12 +331,31 @@ def test_forgetting_follows_a_target_that_turns_round():
         lambda: Kernel(n_landmarks=5),
         lambda: Neighbours(n_neighbours=0),
         lambda: Recency(decay=1.5),
-        lambda: Committee(parts=("kernel", "kernel")),
-        lambda: Committee(parts=("output_neighbours",)),
-        lambda: Committee(parts=("stack",)),
-        lambda: Committee(parts=("forest",)),
+        lambda: Committee([OutputNeighbours()]),
+        lambda: Committee([Stack(), Kernel()]),
+        lambda: Committee([]),
     ],
 )
 def test_bad_settings_are_refused(build):
     with pytest.raises(ValueError):
         build()
+
+
+def test_a_committee_is_made_of_scorers():
+    with pytest.raises(TypeError, match="members has 'linear', but must be scorers"):
+        Committee([Kernel(), "linear"])
+
+
+def test_members_read_those_that_they_name():
+    """A stack that reads the ridge alone is least squares on the ridge's scores."""
+    rng = np.random.default_rng(7)
+    X, Y = rng.normal(size=(60, 4)), rng.random((60, K)) < 0.4
+    alone = bl.LabelRanker(K, learners=[committee("ridge", "stack")], drift=None)
+    among = bl.LabelRanker(
+        K,
+        learners=[Committee([Neighbours(), Linear(), Ridge(), Stack(reads=("ridge",))])],
+        drift=None,
+    )
+    for model in (alone, among):
+        model.learn(X, Y)
+    np.testing.assert_array_equal(alone.votes(X)[:, 1], among.votes(X)[:, 3])

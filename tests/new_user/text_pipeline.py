@@ -7,7 +7,7 @@ from sklearn.metrics import f1_score
 from sklearn.pipeline import make_pipeline
 
 import boostline
-from boostline.sklearn import AdaOLMRClassifier
+from boostline.sklearn import LabelRankerClassifier
 
 TOPICS = {
     "sport": ["ball", "goal", "team", "match", "coach"],
@@ -44,7 +44,7 @@ def watched(self, x, *args, **kwargs):
 boostline.AdaOLMR.learn = watched
 train, Y = texts(1500, 0)
 test, expected = texts(300, 1)
-pipeline = make_pipeline(TfidfVectorizer(), AdaOLMRClassifier(random_state=0)).fit(train, Y)
+pipeline = make_pipeline(TfidfVectorizer(), LabelRankerClassifier(random_state=0)).fit(train, Y)
 assert were_sparse and all(were_sparse), "the rows must reach the core as they came"
 score = f1_score(expected, pipeline.predict(test), average="micro")
 print(f"micro-F1 {score:.3f}")

@@ -206,7 +206,7 @@ def test_repeats_of_label_sets():
 
 
 @pytest.mark.parametrize(
-    "settings", [Settings(trees=5, loss="rank", expert="best"), Settings("auto")]
+    "settings", [Settings(trees=5, loss="rank", expert="best"), Settings(trees=3)]
 )
 def test_other_settings(tmp_path, toy, settings):
     options = {"seeds": 1, "edges": [0.1], "orders": ["file"], "jobs": 1, "report": False}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from committees import committee
 
 import boostline as bl
 
@@ -63,7 +64,7 @@ def test_every_array_is_in_its_table(learner, rows, stream):
 def test_every_array_of_a_booster_is_in_its_table(stream):
     X, Y = stream
     text = PAGE.partition("## Arrays of a booster")[2].partition("## Arrays of a learner")[0]
-    for model in (bl.AdaOLMR(5), bl.OnlineBMR(5, edge="auto")):
+    for model in (bl.LabelRanker(5), bl.OnlineBMR(5, edge="auto")):
         model.learn(X[:40], Y[:40])
         for name in model.state()["arrays"]:
             if not name.startswith("learners."):
@@ -72,7 +73,7 @@ def test_every_array_of_a_booster_is_in_its_table(stream):
 
 def test_members_of_a_committee_have_the_arrays_of_their_kind(stream):
     X, Y = stream
-    model = bl.AdaOLMR(5, learners=[L.Committee(n_landmarks=64)], combine="mixture")
+    model = bl.LabelRanker(5, learners=[committee()])
     model.learn(X[:100], Y[:100])
     texts, common = sections()
     for key, array in model.state()["arrays"].items():

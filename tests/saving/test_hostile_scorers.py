@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from committees import committee
 from forging import changed, forged, is_harmless, parts, with_odd_numbers
 
 import boostline as bl
@@ -16,11 +17,11 @@ K, D = 3, 4
 MAY_BE_MISSING = ("row_value", "landmarks.value")
 # Rows learned, and learners.
 MODELS = {
-    "before the first fit": (20, [L.Committee(n_landmarks=64), L.Kernel(64)]),
-    "kernel before the switch": (50, [L.Committee(n_landmarks=64), L.Kernel(64)]),
-    "kernel after the switch": (80, [L.Committee(n_landmarks=64), L.Kernel(64)]),
+    "before the first fit": (20, [committee(), L.Kernel(64)]),
+    "kernel before the switch": (50, [committee(), L.Kernel(64)]),
+    "kernel after the switch": (80, [committee(), L.Kernel(64)]),
     "others": (60, [L.Linear(memory=30), L.Ridge(), L.Neighbours(5, 30), L.Recency()]),
-    "sparse": (80, [L.Committee(n_landmarks=40, few_features=1)]),
+    "sparse": (80, [committee(n_landmarks=40, few_features=1)]),
     "auto": (40, "auto"),
 }
 
@@ -41,7 +42,7 @@ def case(request, tmp_path_factory):
     """Description, arrays, and rows to go on with."""
     n, learners = MODELS[request.param]
     X, Y = rows(n + 10, request.param == "sparse")
-    model = bl.AdaOLMR(K, learners=learners, combine="mixture")
+    model = bl.LabelRanker(K, learners=learners)
     model.learn(X[:n], Y[:n])
     path = tmp_path_factory.mktemp("scorers") / "m.blm"
     model.save(path)

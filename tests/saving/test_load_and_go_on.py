@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from committees import committee
 
 import boostline as bl
 from boostline import saving
@@ -62,39 +63,32 @@ SCORERS = {
     "recency": L.Recency(0.9),
     "recency-1": L.Recency(1.0),
     "recency-0": L.Recency(0.0),
-    "committee-100": L.Committee(n_landmarks=100, memory=60, n_neighbours=7),
-    "committee-200": L.Committee(n_landmarks=200, n_replays=4),
-    "committee-some": L.Committee(parts=("kernel", "output_neighbours"), n_landmarks=64),
-    "committee-stack": L.Committee(parts=("ridge", "stack")),
-    "committee-few-features": L.Committee(few_features=3, n_landmarks=64),
+    "committee-100": committee(n_landmarks=100, memory=60, n_neighbours=7),
+    "committee-200": committee(n_landmarks=200, n_replays=4),
+    "committee-some": committee("kernel", "output_neighbours", n_landmarks=64),
+    "committee-stack": committee("ridge", "stack"),
+    "committee-few-features": committee(few_features=3, n_landmarks=64),
 }
 CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     **{
-        f"{name}-{how}": (bl.AdaOLMR, dict(learners=[one], combine=how))
+        f"{name}-{booster.algorithm}": (booster, dict(learners=[one]))
         for name, one in SCORERS.items()
-        for how in ("paper", "mixture")
+        for booster in (bl.AdaOLMR, bl.LabelRanker)
     },
     "bmr-scorers": (bl.OnlineBMR, dict(learners=list(SCORERS.values())[::4], edge="auto")),
     "of-all-kinds": (
-        bl.AdaOLMR,
-        dict(
-            learners=[L.Kernel(100), TREE(), Counts(), L.Committee(n_landmarks=64), L.Recency()],
-            combine="mixture",
-            drift="restart",
-        ),
+        bl.LabelRanker,
+        dict(learners=[L.Kernel(100), TREE(), Counts(), committee(), L.Recency()]),
     ),
     **{
         f"ada-{e}": (bl.AdaOLMR, dict(learners=TREES, expert=e))
         for e in ("draw", "weighted", "best", "last")
     },
-    "ada-limit": (bl.AdaOLMR, dict(learners=TREES, weight_limit=0.3)),
-    "ada-mixture": (bl.AdaOLMR, dict(learners=TREES, combine="mixture")),
-    "ada-mixture-draw": (bl.AdaOLMR, dict(learners=TREES, combine="mixture", expert="draw")),
-    "ada-restarts": (bl.AdaOLMR, dict(learners=TREES, drift="restart")),
-    "ada-auto": (bl.AdaOLMR, {}),
+    "ranker-trees": (bl.LabelRanker, dict(learners=TREES)),
+    "ranker-never-restarts": (bl.LabelRanker, dict(learners=TREES, drift=None)),
+    "ranker": (bl.LabelRanker, {}),
     "bmr-auto": (bl.OnlineBMR, {}),
     "bmr-hinge": (bl.OnlineBMR, dict(learners=TREES, edge=0.1)),
-    "ada-surrogate": (bl.AdaOLMR, dict(learners=TREES, surrogate="univariate", target="one_error")),
     "bmr-edge-auto": (bl.OnlineBMR, dict(learners=TREES, edge="auto")),
     "bmr-exponential": (bl.OnlineBMR, dict(learners=TREES, edge=0.1, loss="exponential")),
     "bmr-margin": (bl.OnlineBMR, dict(learners=TREES, edge=0.1, loss=bl.losses.Hinge(0.5))),
@@ -158,7 +152,7 @@ def test_going_on_after_loading_is_never_having_stopped(case, stream, tmp_path):
 def test_a_kernel_goes_on_from_every_stage(rows, stream, tmp_path):
     """Before its first fit, between fits with borders pending, at the switch to frozen landmarks and after it."""
     X, Y = stream
-    learners = [L.Kernel(n_landmarks=100), L.Committee(n_landmarks=100)]
+    learners = [L.Kernel(n_landmarks=100), committee(n_landmarks=100)]
     whole = bl.AdaOLMR(5, learners=learners)
     whole.learn(X[:rows], Y[:rows])
     whole.save(tmp_path / "m.blm")
@@ -176,7 +170,7 @@ def test_learners_of_sparse_rows_go_on(name, tmp_path):
     dense[11:40:5, 3] = np.nan
     X = sparse.csr_matrix(dense)
     Y = np.nan_to_num(dense) @ rng.normal(size=(700, 5)) > 1.0
-    whole = bl.AdaOLMR(5, learners=[SCORERS[name]], combine="mixture")
+    whole = bl.LabelRanker(5, learners=[SCORERS[name]])
     whole.learn(X[:150], Y[:150])
     whole.save(tmp_path / "m.blm")
     loaded = bl.load(tmp_path / "m.blm")
@@ -342,7 +336,7 @@ def test_learners_of_another_class_or_number_are_refused(tmp_path):
 
 def test_extra_data_come_back(tmp_path):
     extra = {"rows": 12, "curve": np.arange(3.0), "nested": [{"x": (1, 2)}]}
-    saving.save(bl.AdaOLMR(2), tmp_path / "m.blm", extra)
+    saving.save(bl.LabelRanker(2), tmp_path / "m.blm", extra)
     _, found = saving.load_with_extra(tmp_path / "m.blm")
     np.testing.assert_array_equal(found.pop("curve"), [0.0, 1.0, 2.0])
     assert found == {"rows": 12, "nested": [{"x": (1, 2)}]}

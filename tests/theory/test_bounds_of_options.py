@@ -1,7 +1,6 @@
-"""Bounds of models other than the paper's: a moving edge, other experts, the mixture, other surrogates and targets."""
+"""Bounds of models other than the paper's: a moving edge, other experts, other losses."""
 
 import copy
-import dataclasses
 import itertools
 import math
 
@@ -11,7 +10,7 @@ from scipy.optimize import minimize
 
 import boostline as bl
 from boostline.boosters._edge_search import LEVELS, PERIOD, EdgeSearch
-from boostline.theory import History, adversary, bounds
+from boostline.theory import adversary, bounds
 from boostline.theory.binomial import binomial_tail
 
 
@@ -123,31 +122,6 @@ def test_only_the_drawn_expert_has_hedges_bound():
             bounds.hedge(model)
 
 
-def test_a_restarted_booster_is_refused():
-    X, Y = toy(50)
-    model = bl.AdaOLMR(4, learners=bl.learners.paper_trees(5), drift="restart")
-    model.learn(X, Y)
-    history = History.of(model)
-    assert history.restarts == 0 and len(bounds.report(history)) == 4
-    found = bounds.report(dataclasses.replace(history, restarts=2))
-    assert not found and all("started anew 2 times" in why for why in found.refused.values())
-
-
-def test_other_limits_of_the_weights():
-    X, Y = toy(400)
-    model = bl.AdaOLMR(4, learners=bl.learners.paper_trees(6), weight_limit=1.0)
-    model.learn(X, Y)
-    with pytest.raises(ValueError, match=r"weight_limit is 1\.0, but"):
-        bounds.ada_olmr(model)
-    progress = bounds.logistic_progress(model)
-    assert progress.holds
-    assert progress.terms["regret of the weights"] == pytest.approx(6 * 3 * math.sqrt(400))
-    alpha = np.linspace(-1, 1, 20_001)
-    for gamma in np.linspace(0, 1, 21):
-        direct = 1 - ((1 + gamma) / 2 * np.exp(-alpha) + (1 - gamma) / 2 * np.exp(alpha)).min()
-        assert bounds.edge_gain(gamma, 1.0) == pytest.approx(direct, abs=1e-7)
-
-
 def test_a_loss_that_does_not_split_into_pairs_is_refused_with_the_reason():
     loss = bl.losses.GeneralLoss(brute_one_error, name="one-error", n_labels=4)
     X, Y = toy(6)
@@ -160,46 +134,19 @@ def test_a_loss_that_does_not_split_into_pairs_is_refused_with_the_reason():
         assert all("does not split into pairs" in why for why in found.refused.values())
 
 
-# ---- the mixture -----------------------------------------------------------------------------
+# ---- the recommended model -------------------------------------------------------------------
 
 
-def test_hedge_of_the_mixture_is_over_the_prefixes_of_three_chains():
-    X, Y = toy(120)
-    model = bl.AdaOLMR(
-        4, learners=bl.learners.paper_trees(5), combine="mixture", expert="draw", drift=None
-    )
-    model.learn(X[:1], Y[:1])
-    start = History.of(model).hedge_losses
-    total = np.zeros((3, 5))
-    for x, y in zip(X[1:], Y[1:], strict=True):
-        chains = model.state()["arrays"]["chain_weights"].reshape(3, 5)
-        votes = model.votes(x)
-        model.learn(x, y)
-        if y.any() and not y.all():
-            prefixes = np.cumsum(chains[:, :, None] * votes[None], axis=1)
-            total += [[brute_rank_loss(y, s) for s in chain] for chain in prefixes]
-    bound = bounds.hedge(model)
-    best = (start + total.ravel()).min()
-    ranked = (Y.any(axis=1) & ~Y.all(axis=1)).sum()
-    expected = (best + math.log(15)) / (1 - 1 / math.e) + math.sqrt(ranked * math.log(20) / 2)
-    assert bound.total == pytest.approx(expected, rel=1e-9)
-    assert bound.name == "Ada.OLMR, Hedge over 15 experts"
-    found = bounds.report(model)
-    assert [b.name for b in found] == [bound.name]
-    assert all("combine='mixture'" in why for why in found.refused.values())
-
-
-def test_the_default_model_has_no_bound_and_says_why():
+def test_the_recommended_model_has_no_bound_and_says_why():
     X, Y = toy(30)
-    model = bl.AdaOLMR(4)
+    model = bl.LabelRanker(4)
     model.learn(X, Y)
     found = bounds.report(model)
     assert not found
-    assert "expert='weighted'" in found.refused["Ada.OLMR, Hedge"]
-    assert "combine='mixture'" in found.refused["Ada.OLMR, corrected theorem"]
+    assert all("LabelRanker" in why for why in found.refused.values())
 
 
-# ---- another target, another surrogate -------------------------------------------------------
+# ---- other surrogates: why the paper's is used, and what a consistent one would be --------------
 
 
 def test_one_error_is_at_most_the_irrelevant_labels_times_rank_loss():
@@ -214,65 +161,15 @@ def test_one_error_is_at_most_the_irrelevant_labels_times_rank_loss():
                 assert brute_one_error(y, s) <= (~y).sum() * brute_rank_loss(y, s) + 1e-12
 
 
-def test_bounds_on_one_error_need_the_one_error_suffered():
-    X, Y = toy(150)
-    model = bl.AdaOLMR(4, learners=bl.learners.paper_trees(5), target="one_error", seed=3)
-    scores = model.learn(X, Y)
-    ranked = Y.any(axis=1) & ~Y.all(axis=1)
-    suffered = sum(brute_one_error(y, s) for y, s in zip(Y[ranked], scores[ranked], strict=True))
-    with pytest.raises(ValueError, match="give its sum over the rounds as suffered="):
-        bounds.hedge(model)
-    found = bounds.report(model, suffered=suffered)
-    assert len(found) == 4 and all(bound.holds for bound in found)
-    assert found[2].statement.startswith("one-error <=") and found[2].suffered == suffered
-    history = History.of(model)
-    most = 4 - Y[ranked].sum(axis=1).min()
-    squares = (history.edges**2).sum()
-    b = (4 * math.log(2) * ranked.sum() + 36 * 5 * math.sqrt(150)) / squares
-    assert found[0].terms["B"] == pytest.approx(most * b)
-    rank = bl.AdaOLMR(4, learners=bl.learners.paper_trees(5), seed=3)
-    rank.learn(X, Y)
-    with pytest.raises(ValueError, match="suffered is for target='one_error'"):
-        bounds.hedge(rank, suffered=1.0)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"target": "one_error"},
-        {"surrogate": "univariate"},
-        {"surrogate": "univariate", "target": "one_error"},
-        {"combine": "mixture", "expert": "draw", "drift": None},
-    ],
-)
-def test_200_streams_keep_hedges_bound(options):
+def test_200_streams_keep_hedges_bound():
     found = []
     for seed in range(200):
         X, Y = toy(100, seed=seed)
-        model = bl.AdaOLMR(4, learners=bl.learners.paper_trees(4), seed=seed, **options)
-        scores = model.learn(X, Y)
-        suffered = None
-        if options.get("target") == "one_error":
-            suffered = float(
-                sum(
-                    brute_one_error(y, s)
-                    for y, s in zip(Y, scores, strict=True)
-                    if y.any() and not y.all()
-                )
-            )
-        found.append(bounds.hedge(model, delta=0.1, suffered=suffered))
+        model = bl.AdaOLMR(4, learners=bl.learners.paper_trees(4), seed=seed)
+        model.learn(X, Y)
+        found.append(bounds.hedge(model, delta=0.1))
     failures = sum(not bound.holds for bound in found)
     assert binomial_tail(failures, 200, 0.1) > 1e-3
-
-
-def test_the_univariate_surrogate_has_hedges_bound_alone():
-    X, Y = toy()
-    model = bl.AdaOLMR(4, learners=bl.learners.paper_trees(5), surrogate="univariate")
-    model.learn(X, Y)
-    found = bounds.report(model)
-    assert [bound.name for bound in found] == ["Ada.OLMR, Hedge"]
-    assert len(found.refused) == 3
-    assert all("surrogate='univariate'" in why for why in found.refused.values())
 
 
 def test_the_centred_univariate_loss_is_consistent_where_the_pairwise_one_is_not():

@@ -1,7 +1,11 @@
-"""The paper's two boosting algorithms: one schema (Algorithm 1), two sets of details."""
+"""Boosters: one schema (Algorithm 1), and the details of three algorithms.
+
+`LabelRanker` is ours and the one to use; `AdaOLMR` and `OnlineBMR` are the paper's, exactly.
+"""
 
 from boostline.boosters._booster import Booster
 from boostline.boosters.ada_olmr import AdaOLMR
+from boostline.boosters.label_ranker import LabelRanker
 from boostline.boosters.online_bmr import OnlineBMR
 
-__all__ = ["AdaOLMR", "Booster", "OnlineBMR"]
+__all__ = ["AdaOLMR", "Booster", "LabelRanker", "OnlineBMR"]

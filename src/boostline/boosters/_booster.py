@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from boostline import _core
 from boostline.boosters._growth import Growth
+from boostline.boosters._older_configs import of_this_version
 from boostline.boosters._undo import Undo
 from boostline.contract.frames import distinct
 from boostline.contract.label_sets import LabelSets
@@ -30,7 +31,7 @@ _BOOSTERS: dict[str, type[Booster]] = {}
 
 
 class Booster(Growth):
-    """Base of `AdaOLMR` and `OnlineBMR`; not to be made itself."""
+    """Base of all boosters; not to be made itself."""
 
     algorithm: ClassVar[str]
 
@@ -43,7 +44,7 @@ class Booster(Growth):
         n_labels: int | None = None,
         *,
         labels: Sequence[Any] | None = None,
-        learners: Any = "auto",
+        learners: Any,
         seed: int | None = 0,
         n_threads: int = 1,
     ) -> None:
@@ -298,6 +299,7 @@ class Booster(Growth):
 
         Learners written in Python cannot be made from a description: they are taken from ``python_learners`` in order.
         """
+        config = of_this_version(config)
         algorithm = config.get("algorithm")
         if algorithm not in _BOOSTERS:
             raise ValueError(f"unknown algorithm {algorithm!r}; known are {', '.join(_BOOSTERS)}")

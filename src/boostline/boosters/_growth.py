@@ -74,7 +74,7 @@ class Growth(Record):
         Examples
         --------
         >>> import boostline as bl
-        >>> model = bl.AdaOLMR(3)
+        >>> model = bl.LabelRanker(3)
         >>> _ = model.learn([1.0, 2.0], {0})
         >>> model.add_features(1)
         >>> model.learn([1.0, 2.0, 0.5], {0}).shape

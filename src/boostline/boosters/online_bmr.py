@@ -16,6 +16,7 @@ from boostline.boosters._edge_search import PERIOD, EdgeSearch
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import real_number
 from boostline.contract.rows import Rows
+from boostline.learners.trees import PAPER_TREES
 
 FloatArray = NDArray[np.float64]
 
@@ -55,7 +56,7 @@ class OnlineBMR(Booster):
         n_labels: int | None = None,
         *,
         labels: Sequence[Any] | None = None,
-        learners: Any = "auto",
+        learners: Any = None,
         edge: float | str = 0.01,
         loss: Any = "hinge",
         seed: int | None = 0,
@@ -66,6 +67,7 @@ class OnlineBMR(Booster):
             None if self._search is not None else real_number(edge, "edge", 0.0, 1.0, open_low=True)
         )
         self._loss = losses.get(loss)
+        learners = PAPER_TREES if learners is None else learners
         super().__init__(n_labels, labels=labels, learners=learners, seed=seed, n_threads=n_threads)
         single = all(d.votes_single_label for d in self._learners)
         losses.check_use(self._loss, single_label_votes=single)

@@ -49,7 +49,7 @@ def evaluate(
     ] = None,
     algorithm: Annotated[
         list[o.Algorithm] | None,
-        typer.Option("--algorithm", "-a", help="May be given twice.", show_default="both"),
+        typer.Option("--algorithm", "-a", help="May be given several times.", show_default="all"),
     ] = None,
     order: Annotated[
         Order, typer.Option(help="Order of the rows (prequential: file or shuffled).")
@@ -57,7 +57,6 @@ def evaluate(
     seeds: Annotated[int, typer.Option(help="Runs, with the seeds 0, 1, ...", min=1)] = 3,
     learners: o.LearnersOption = None,
     expert: o.ExpertOption = None,
-    combine: o.CombineOption = None,
     drift: o.DriftOption = None,
     edge: o.EdgeOption = None,
     loss: o.LossOption = None,
@@ -87,7 +86,7 @@ def evaluate(
     threads: o.ThreadsOption = 1,
     json: o.JsonOption = False,
 ) -> None:
-    """Evaluate both algorithms beside a baseline that looks at no feature.
+    """Evaluate the algorithms beside a baseline that looks at no feature.
 
     Ctrl-C shows what there is so far.
     """
@@ -97,7 +96,7 @@ def evaluate(
     more: dict[str, Any] = {"test": test, "n_train": train_rows}
     given = {name: value for name, value in more.items() if value is not None}
     dataset = load_data(data, labels, format, drop, categories, delimiter, **given)
-    options = o.ModelOptions(learners, expert, combine, drift, edge, loss)
+    options = o.ModelOptions(learners, expert, drift, edge, loss)
     chosen = algorithm or [a for a in o.Algorithm if options.fits(a)]
     makers: dict[str, Any] = {
         one.value: _maker(one, dataset, options.of(one), threads) for one in chosen

@@ -11,8 +11,9 @@ import typer
 
 
 class Algorithm(StrEnum):
-    """The paper's algorithms."""
+    """The recommended model, and the paper's algorithms."""
 
+    label_ranker = "label_ranker"
     ada_olmr = "ada_olmr"
     online_bmr = "online_bmr"
 
@@ -26,18 +27,9 @@ class Expert(StrEnum):
     last = "last"
 
 
-class Combine(StrEnum):
-    """How Ada.OLMR combines votes."""
-
-    auto = "auto"
-    paper = "paper"
-    mixture = "mixture"
-
-
 class Drift(StrEnum):
-    """What Ada.OLMR does when its loss has risen for good."""
+    """What a label ranker does when its loss has risen for good."""
 
-    auto = "auto"
     restart = "restart"
     none = "none"
 
@@ -84,8 +76,8 @@ DelimiterOption = Annotated[str | None, typer.Option(help="Between the values of
 LearnersOption = Annotated[
     str | None,
     typer.Option(
-        help="Weak learners: auto (boostline's default), or paper:N (N of the paper's trees).",
-        show_default="auto",
+        help="Weak learners: auto (those of the label ranker), or paper:N (N of the paper's trees).",
+        show_default="auto, or paper:100 with the paper's algorithms",
     ),
 ]
 SeedOption = Annotated[
@@ -103,17 +95,13 @@ LossOption = Annotated[
 ]
 ExpertOption = Annotated[
     Expert | None,
-    typer.Option(help="Ada.OLMR: whose scores are given.", show_default="as the learners suggest"),
-]
-CombineOption = Annotated[
-    Combine | None,
-    typer.Option(help="Ada.OLMR: how votes are combined.", show_default="as the learners suggest"),
+    typer.Option(help="Ada.OLMR: whose scores are given.", show_default="draw"),
 ]
 DriftOption = Annotated[
     Drift | None,
     typer.Option(
-        help="Ada.OLMR: whether to start anew when the loss has risen for good.",
-        show_default="restart with the mixture",
+        help="Label ranker: whether to start anew when the loss has risen for good.",
+        show_default="restart",
     ),
 ]
 ThreadsOption = Annotated[int, typer.Option(help="Threads; they change no result.", min=1)]
@@ -137,7 +125,7 @@ def parse_learners(text: str) -> Any:
 
     name, colon, count = text.partition(":")
     if name == "auto" and not colon:
-        return "auto"
+        return bl.learners.auto_mix()
     if name == "paper" and (count.isdecimal() or not colon):
         return bl.learners.paper_trees(int(count or 100))
     raise typer.BadParameter(
@@ -162,27 +150,30 @@ class ModelOptions:
 
     learners: str | None = None
     expert: Expert | None = None
-    combine: Combine | None = None
     drift: Drift | None = None
     edge: str | None = None
     loss: str | None = None
 
     def of(self, algorithm: Algorithm) -> ModelOptions:
         """Those that have a meaning for an algorithm."""
-        foreign = OF_BMR if algorithm is Algorithm.ada_olmr else OF_ADA
-        return replace(self, **dict.fromkeys(foreign))
+        return replace(self, **dict.fromkeys(_foreign(algorithm)))
 
     def fits(self, algorithm: Algorithm) -> bool:
-        """An option of one algorithm alone means that one, unless options of both are given."""
-        ada, bmr = (any(getattr(self, n) is not None for n in names) for names in (OF_ADA, OF_BMR))
-        if ada == bmr:
-            return True
-        return ada == (algorithm is Algorithm.ada_olmr)
+        """Whether any option that was given has a meaning for the algorithm alone, or none was given at all."""
+        given = {a for a, names in OWN.items() if any(getattr(self, n) is not None for n in names)}
+        return not given or algorithm in given
 
 
 #: Options that have a meaning for one algorithm alone.
-OF_ADA = ("expert", "combine", "drift")
-OF_BMR = ("edge", "loss")
+OWN = {
+    Algorithm.label_ranker: ("drift",),
+    Algorithm.ada_olmr: ("expert",),
+    Algorithm.online_bmr: ("edge", "loss"),
+}
+
+
+def _foreign(algorithm: Algorithm) -> list[str]:
+    return [name for a, names in OWN.items() if a is not algorithm for name in names]
 
 
 def make_model(
@@ -196,8 +187,7 @@ def make_model(
     """Make a new booster."""
     import boostline as bl
 
-    is_ada = algorithm is Algorithm.ada_olmr
-    for name in OF_BMR if is_ada else OF_ADA:
+    for name in _foreign(algorithm):
         if getattr(options, name) is not None:
             raise typer.BadParameter(
                 f"has no meaning for {algorithm.value}", param_hint=f"--{name}"
@@ -205,7 +195,6 @@ def make_model(
     given: dict[str, Any] = {
         "seed": seed,
         "expert": None if options.expert is None else options.expert.value,
-        "combine": None if options.combine is None else options.combine.value,
         "edge": _edge(options.edge),
         "loss": options.loss,
     }
@@ -214,4 +203,9 @@ def make_model(
         given["learners"] = parse_learners(options.learners)
     if options.drift is not None:
         given["drift"] = None if options.drift is Drift.none else options.drift.value
-    return (bl.AdaOLMR if is_ada else bl.OnlineBMR)(labels=labels, n_threads=threads, **given)
+    makers = {
+        Algorithm.label_ranker: bl.LabelRanker,
+        Algorithm.ada_olmr: bl.AdaOLMR,
+        Algorithm.online_bmr: bl.OnlineBMR,
+    }
+    return makers[algorithm](labels=labels, n_threads=threads, **given)

@@ -42,12 +42,11 @@ def train(
     labels: o.LabelsOption = None,
     algorithm: Annotated[
         o.Algorithm | None,
-        typer.Option("--algorithm", "-a", help="Algorithm.", show_default="ada_olmr"),
+        typer.Option("--algorithm", "-a", help="Algorithm.", show_default="label_ranker"),
     ] = None,
     learners: o.LearnersOption = None,
     seed: o.SeedOption = None,
     expert: o.ExpertOption = None,
-    combine: o.CombineOption = None,
     drift: o.DriftOption = None,
     edge: o.EdgeOption = None,
     loss: o.LossOption = None,
@@ -98,7 +97,7 @@ def train(
     if append and not exists:
         raise FileNotFoundError(f"{model} is not there, so there is nothing to append to")
     given = _source.Input(data, labels, format, drop, categories, delimiter)
-    options = o.ModelOptions(learners, expert, combine, drift, edge, loss)
+    options = o.ModelOptions(learners, expert, drift, edge, loss)
     chosen = _Chosen(algorithm, options, seed, threads)
     if exists and not overwrite:
         job = _Job.resumed(model, given, chosen, append, block)
@@ -124,7 +123,7 @@ class _Chosen:
     threads: int
 
     def make(self, labels: list[str], algorithm: o.Algorithm | None = None) -> Any:
-        chosen = self.algorithm or algorithm or o.Algorithm.ada_olmr
+        chosen = self.algorithm or algorithm or o.Algorithm.label_ranker
         return o.make_model(chosen, labels, self.options, seed=self.seed, threads=self.threads)
 
     def check(self, model: Any, path: Path) -> None:
@@ -136,8 +135,7 @@ class _Chosen:
             if said is None:
                 continue
             new, old = (c.get(name, c["settings"].get(name)) for c in (wanted, config))
-            # "auto" leaves it to the learners, which are those of the saved model.
-            if new != old and not (name in o.OF_ADA and said == "auto"):
+            if new != old:
                 raise ValueError(
                     f"--{name} is {said}, but {path} was trained with another: leave it out, or start anew "
                     "with --overwrite"

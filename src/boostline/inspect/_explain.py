@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.boosters import LabelRanker
 from boostline.inspect._learners import listened
 from boostline.inspect._trees import kinds_of_votes, names_of_votes, trees_of
 
@@ -84,7 +85,7 @@ class Explanation:
 
 def factors(model: Any) -> FloatArray:
     """Factor of each learner's votes in the scores that are given at the present clock."""
-    if getattr(model, "combine", "paper") == "mixture" and model.n_features is not None:
+    if isinstance(model, LabelRanker) and model.n_features is not None:
         return np.asarray(model.effective_weights)
     expert = getattr(model, "expert", "last")
     if expert == "draw":

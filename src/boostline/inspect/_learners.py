@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.boosters import LabelRanker
 from boostline.inspect._trees import (
     Tree,
     details_of_votes,
@@ -121,21 +122,20 @@ def listened(model: Any) -> FloatArray:
     >>> listened(bl.AdaOLMR(n_labels=2, learners=bl.learners.paper_trees(4)))
     array([1.  , 0.75, 0.5 , 0.25])
     """
-    expert = getattr(model, "expert", "last")
+    expert = "weighted" if isinstance(model, LabelRanker) else getattr(model, "expert", "last")
     if expert in ("draw", "weighted"):
-        # One chain of experts, or (AdaOLMR's mixture) several, one after the other.
+        # LabelRanker has several chains of experts, one after the other.
         chains = np.asarray(model.expert_weights).reshape(-1, model.n_learners)
         tails = np.cumsum(chains[:, ::-1], axis=1)[:, ::-1].sum(axis=0)
         return np.asarray(np.minimum(tails, 1.0))
-    # Experts of several chains are counted through: the prefix is what remains.
-    count = (model.followed - 1) % model.n_learners + 1 if expert == "best" else model.n_learners
+    count = model.followed if expert == "best" else model.n_learners
     return np.asarray(np.arange(model.n_learners) < count, dtype=np.float64)
 
 
 def weights_of(model: Any) -> FloatArray:
-    """The factor of each learner's votes: in all experts that contain it, or in the scores of AdaOLMR's mixture.
+    """The factor of each learner's votes: in all experts that contain it, or in the scores of a LabelRanker.
 
-    The paper's experts are prefixes of one chain, so that a learner has one weight alpha^i. The mixture has several
+    The paper's experts are prefixes of one chain, so that a learner has one weight alpha^i. A LabelRanker has several
     chains that weigh the learners differently; what counts is the sum over them.
 
     Examples
@@ -144,17 +144,15 @@ def weights_of(model: Any) -> FloatArray:
     >>> weights_of(bl.OnlineBMR(n_labels=2, learners=bl.learners.paper_trees(3)))
     array([1., 1., 1.])
     """
-    return np.asarray(model.effective_weights if _is_mixture(model) else model.learner_weights)
+    return np.asarray(
+        model.effective_weights if isinstance(model, LabelRanker) else model.learner_weights
+    )
 
 
 def importances(model: Any) -> FloatArray:
     """Share of each learner in ``sum |weight| * listened``; equal shares while all weights are 0."""
     raw = np.abs(weights_of(model))
-    if not _is_mixture(model):
+    if not isinstance(model, LabelRanker):
         raw = raw * listened(model)
     total = raw.sum()
     return np.asarray(raw / total) if total > 0 else np.full(len(raw), 1.0 / len(raw))
-
-
-def _is_mixture(model: Any) -> bool:
-    return bool(getattr(model, "combine", "paper") == "mixture")

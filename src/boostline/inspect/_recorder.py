@@ -30,7 +30,7 @@ class History:
     weights : ndarray (m, N)
         The factor of each learner's votes, as in `learners`.
     edges, expert_weights : ndarray (m, N)
-        As `Booster.edges` and `Booster.expert_weights` (of which the mixture has several per learner).
+        As `Booster.edges` and `Booster.expert_weights` (of which a LabelRanker has several per learner).
     """
 
     clock: NDArray[np.int64]

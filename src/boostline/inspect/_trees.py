@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.learners import Committee
+
 TREE_KIND = "hoeffding_tree"
 
 
@@ -79,7 +81,7 @@ def details_of_votes(model: Any) -> list[str]:
     details: list[str] = []
     for config in resolved_configs(model):
         if config["kind"] == "committee":
-            details += config["parts"]
+            details += Committee.from_values({k: v for k, v in config.items() if k != "kind"}).names
         elif config["kind"] == "recency":
             details.append(f"decay {config['decay']:g}")
         else:

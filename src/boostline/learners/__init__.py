@@ -10,8 +10,9 @@ any Python object                   with ``predict(x)`` and ``learn(x, relevant,
 `Binary`, `Scores`                  labels, a yes or no, or a score per label
 `Linear`, `Ridge`, `Kernel`,        score every label; strong, and few of them suffice
 `Neighbours`, `Recency`
-`Committee`                         several of these, building upon each other
-``"auto"``                          the default: `auto_mix`
+`Committee`                         several of these, and `OutputNeighbours` and `Stack`, which read
+                                    the others' scores
+`auto_mix`                          the learners of `boostline.LabelRanker`, its ``"auto"``
 ==================================  ==================================================================
 """
 
@@ -33,7 +34,15 @@ from boostline.learners.encodings import (
     encode_set,
 )
 from boostline.learners.python import FromPython, PythonLearner
-from boostline.learners.scorers import Kernel, Linear, Neighbours, Recency, Ridge
+from boostline.learners.scorers import (
+    Kernel,
+    Linear,
+    Neighbours,
+    OutputNeighbours,
+    Recency,
+    Ridge,
+    Stack,
+)
 from boostline.learners.trees import HoeffdingTree, PaperTrees, paper_trees
 
 __all__ = [
@@ -45,12 +54,14 @@ __all__ = [
     "LabelSet",
     "Linear",
     "Neighbours",
+    "OutputNeighbours",
     "PaperTrees",
     "PythonLearner",
     "Recency",
     "Ridge",
     "Scores",
     "SingleLabel",
+    "Stack",
     "auto_mix",
     "encode_binary",
     "encode_label",
@@ -64,9 +75,9 @@ __all__ = [
 def describe(learners: Any) -> list[Description]:
     """Bring a ``learners`` argument into one form: a list of descriptions."""
     if isinstance(learners, str):
-        if learners != "auto":
-            raise ValueError(f"learners is {learners!r}, but 'auto' is the only name")
-        return auto_mix()
+        raise ValueError(
+            f"learners is {learners!r}, but must be learners, such as paper_trees(100) or a list"
+        )
     if isinstance(learners, Description):
         return [learners]
     if isinstance(learners, Iterable) and not isinstance(learners, PythonLearner):

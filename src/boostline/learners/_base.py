@@ -25,8 +25,8 @@ class Description:
     #: Whether its votes are single labels, which potentials built upon the rank loss need.
     votes_single_label: bool = False
 
-    #: What it weighs at first in a mixture, relative to others.
-    prior: ClassVar[float] = 1.0
+    #: Whether it looks at the features at all.
+    sees_features: ClassVar[bool] = True
 
     @property
     def n_votes(self) -> int:

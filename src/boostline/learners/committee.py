@@ -1,117 +1,192 @@
-"""Several scoring learners that build upon each other: the heart of the default."""
+"""Several scorers that build upon each other: the heart of the default."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from boostline import _core
 from boostline.contract.numbers import whole_number
-from boostline.learners._base import Description
-from boostline.learners.scorers import Kernel, Linear, Neighbours, Recency, Ridge, _draw_seed
+from boostline.learners._base import Description, from_config
+from boostline.learners.scorers import (
+    Kernel,
+    Linear,
+    Neighbours,
+    OutputNeighbours,
+    Recency,
+    Ridge,
+    Scorer,
+    Stack,
+)
 
-#: Its members, in the order of their votes.
-PARTS = ("kernel", "linear", "ridge", "neighbours", "output_neighbours", "stack")
-# Members whose cost grows with the number of features, dense or not.
-_FOR_FEW_FEATURES = ("ridge", "neighbours")
+#: The members of the default, in the order of their votes.
+MEMBERS: tuple[Scorer, ...] = (
+    Kernel(),
+    Linear(),
+    Ridge(),
+    Neighbours(),
+    OutputNeighbours(),
+    Stack(),
+)
 
 
 @dataclass(frozen=True)
 class Committee(Description):
-    """Kernel, linear, ridge and neighbours, and two that learn from their scores. One vote each.
+    """Scorers that share their work, one vote each.
 
-    ``output_neighbours`` finds the rows to which the kernel member gave similar scores; ``stack`` is least squares on
-    the sum of the members' scores of all labels, so it knows which labels go together.
+    Most members read the features. `OutputNeighbours` and `Stack` read the scores of members before them, which they
+    name by their kind ("kernel", "linear", ...); a second member of the same kind is "kernel_2", and so on.
 
     Parameters
     ----------
-    parts
-        Members, of "kernel", "linear", "ridge", "neighbours", "output_neighbours" and "stack".
+    members
+        Descriptions of scorers, in the order of their votes.
     few_features
-        Above so many features "ridge" and "neighbours" are left out. If features are added later, these two look at the
-        first so many.
-    n_landmarks, kernel_ridge
-        The number of landmarks and the ridge of `Kernel`.
-    n_replays, memory, learning_rate
-        As in `Linear`; ``memory`` also for `Neighbours`.
-    ridge
-        As in `Ridge`.
-    n_neighbours
-        As in `Neighbours`.
-    seed
-        Of the draws; None takes it from the model's seed.
+        Above so many features members whose cost grows with all of them (`Ridge`, `Neighbours`) are left out. If
+        features are added later, these look at the first so many.
+
+    Examples
+    --------
+    >>> from boostline.learners import Committee, Kernel, Linear, Stack
+    >>> Committee([Kernel(n_landmarks=200), Linear(), Stack(reads=("kernel", "linear"))]).n_votes
+    3
     """
 
     kind: ClassVar[str] = "committee"
-    parts: tuple[str, ...] = PARTS
+    members: Sequence[Scorer] = MEMBERS
     few_features: int = 512
-    n_landmarks: int = Kernel.n_landmarks
-    kernel_ridge: float = Kernel.ridge
-    n_replays: int = Linear.n_replays
-    memory: int = Linear.memory
-    learning_rate: float = Linear.learning_rate
-    ridge: float = Ridge.ridge
-    n_neighbours: int = Neighbours.n_neighbours
-    seed: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parts", tuple(self.parts))
-        unknown = [p for p in self.parts if p not in PARTS]
-        if unknown or not self.parts or len(set(self.parts)) != len(self.parts):
-            raise ValueError(f"parts is {self.parts}, but must be some of {', '.join(PARTS)}")
-        if "output_neighbours" in self.parts and "kernel" not in self.parts:
-            raise ValueError("the part 'output_neighbours' needs 'kernel'")
-        if "stack" in self.parts and not {"kernel", "linear", "ridge"} & set(self.parts):
-            raise ValueError("the part 'stack' needs 'kernel', 'linear' or 'ridge'")
+        object.__setattr__(self, "members", tuple(self.members))
         whole_number(self.few_features, "few_features", 0, 2**31 - 1)
-        Kernel(self.n_landmarks, self.kernel_ridge)
-        Linear(self.n_replays, self.memory, self.learning_rate)
-        Ridge(self.ridge)
-        Neighbours(self.n_neighbours, self.memory)
+        if not self.members:
+            raise ValueError("members is empty, but a committee has at least one member")
+        for member in self.members:
+            if not isinstance(member, Scorer):
+                raise TypeError(
+                    f"members has {member!r}, but must be scorers such as Kernel() or Linear()"
+                )
+        for i, member in enumerate(self.members):
+            if member.reads and not _read(member, self.names[:i]):
+                raise ValueError(
+                    f"{type(member).__name__} reads {', '.join(member.reads)}, but the members before it are "
+                    f"{', '.join(self.names[:i]) or 'none'}"
+                )
+
+    @property
+    def names(self) -> list[str]:
+        """The members' names: their kinds, numbered from the second on."""
+        kinds = [member.kind for member in self.members]
+        return [
+            kind if (n := kinds[: i + 1].count(kind)) == 1 else f"{kind}_{n}"
+            for i, kind in enumerate(kinds)
+        ]
 
     @property
     def n_votes(self) -> int:
-        return len(self.parts)
+        return len(self.members)
 
     def resolve(self, n_features: int, rng: np.random.Generator) -> list[Description]:
-        parts = tuple(
-            p
-            for p in PARTS
-            if p in self.parts and (n_features <= self.few_features or p not in _FOR_FEW_FEATURES)
-        )
-        if "stack" in parts and not {"kernel", "linear", "ridge"} & set(parts):
-            parts = tuple(p for p in parts if p != "stack")
-        if not parts:
+        kept: list[Scorer] = []
+        names: list[str] = []
+        for member, name in zip(self.members, self.names, strict=True):
+            if member.is_for_few_features and n_features > self.few_features:
+                continue
+            if member.reads and not _read(member, names):
+                continue
+            (concrete,) = member.resolve(n_features, rng)
+            assert isinstance(concrete, Scorer)
+            kept.append(concrete)
+            names.append(name)
+        if not kept:
             raise ValueError(
-                f"parts is {self.parts}, none of which is for x with {n_features} features"
+                f"members is {', '.join(self.names)}, none of which is for x with {n_features} features"
             )
-        seed = self.seed if self.seed is not None else _draw_seed(rng)
-        return [dataclasses.replace(self, parts=parts, seed=seed)]
+        return [dataclasses.replace(self, members=tuple(kept))]
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
-        members: list[tuple[Description, int]] = [(Kernel(), n_features), (Linear(), n_features)]
-        if "ridge" in self.parts:
-            members.append((Ridge(), min(n_features, self.few_features)))
-        return sum(m.least_bytes(n_labels, n) for m, n in members) + 12 * n_labels * n_labels
+        return sum(m.least_bytes(n_labels, self._seen_by(m, n_features)) for m in self.members)
 
     def build(self, n_labels: int, n_features: int) -> _core.Learner:
+        names = self.names
         return _core.committee(
             n_labels,
             n_features,
-            list(self.parts),
-            self.seed or 0,
-            self.n_landmarks,
-            float(self.kernel_ridge),
-            self.n_replays,
-            self.memory,
-            float(self.learning_rate),
-            float(self.ridge),
-            self.n_neighbours,
-            self.few_features,
+            [
+                (
+                    f"{name}.",
+                    member.scorer(n_labels, self._seen_by(member, n_features)),
+                    _read(member, names[:i]),
+                    self.few_features if member.is_for_few_features else 0,
+                )
+                for i, (name, member) in enumerate(zip(names, self.members, strict=True))
+            ],
         )
+
+    def _seen_by(self, member: Scorer, n_features: int) -> int:
+        return min(n_features, self.few_features) if member.is_for_few_features else n_features
+
+    def config(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "members": [member.config() for member in self.members],
+            "few_features": self.few_features,
+        }
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Self:
+        values = dict(values)
+        if "parts" in values:
+            return cls(**_of_format_1(values))
+        if unknown := sorted(set(values) - {"members", "few_features"}):
+            raise ValueError(f"a committee has no setting {unknown[0]!r}")
+        members = [from_config(member) for member in values.pop("members")]
+        return cls(tuple(members), **values)  # type: ignore[arg-type]
+
+
+def _read(member: Scorer, names: Sequence[str]) -> list[int]:
+    """Which of the members before it a member reads."""
+    return [i for i, name in enumerate(names) if name in member.reads]
+
+
+_FORMAT_1 = {
+    "parts": (),
+    "few_features": 512,
+    "n_landmarks": 1000,
+    "kernel_ridge": 0.3,
+    "n_replays": 16,
+    "memory": 4000,
+    "learning_rate": 0.3,
+    "ridge": 3.0,
+    "n_neighbours": 40,
+    "seed": None,
+}
+
+
+def _of_format_1(values: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a committee as files of format 1 have them: names of parts, and the settings of all in one."""
+    v = {**_FORMAT_1, **values}
+    if unknown := sorted(set(v) - set(_FORMAT_1)):
+        raise ValueError(f"a committee has no setting {unknown[0]!r}")
+    parts: dict[str, Callable[[], Scorer]] = {
+        "kernel": lambda: Kernel(v["n_landmarks"], v["kernel_ridge"]),
+        "linear": lambda: Linear(v["n_replays"], v["memory"], v["learning_rate"], seed=v["seed"]),
+        "ridge": lambda: Ridge(v["ridge"]),
+        "neighbours": lambda: Neighbours(v["n_neighbours"], v["memory"]),
+        "output_neighbours": lambda: OutputNeighbours(
+            n_neighbours=v["n_neighbours"], memory=v["memory"]
+        ),
+        "stack": lambda: Stack(ridge=v["ridge"]),
+    }
+    for part in v["parts"]:
+        if part not in parts:
+            raise ValueError(f"parts has {part!r}, but must be some of {', '.join(parts)}")
+    in_order = tuple(make() for name, make in parts.items() if name in v["parts"])
+    return {"members": in_order, "few_features": v["few_features"]}
 
 
 def auto_mix() -> list[Description]:

@@ -1,7 +1,7 @@
 """Learners that score every label and follow the labels alone: linear, ridge, kernel, neighbours, recency.
 
 They hear which labels are relevant and do not look at the costs: each label is a target of its own. What they
-give to the booster is their scores as a distribution.
+give to the booster is their scores as a distribution. Each can be a learner of its own or a member of a `Committee`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,26 @@ from boostline.contract.numbers import real_number, whole_number
 from boostline.learners._base import Description
 
 
+class Scorer(Description):
+    """Base of the descriptions in this file: what they build is a scorer, a committee's member."""
+
+    #: Whether the cost of a row grows with the number of all features, zeros included.
+    is_for_few_features: ClassVar[bool] = False
+    #: For a scorer that learns from other members' scores instead of the features: their names.
+    reads: tuple[str, ...] = ()
+
+    def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
+        """Make the scorer. Only for concrete descriptions."""
+        raise NotImplementedError
+
+    def build(self, n_labels: int, n_features: int) -> _core.Learner:
+        return _core.committee(
+            n_labels, n_features, [("", self.scorer(n_labels, n_features), [], 0)]
+        )
+
+
 @dataclass(frozen=True)
-class Linear(Description):
+class Linear(Scorer):
     """Per-label logistic regression with AdaGrad steps and replay; sparse rows cost their non-zeros.
 
     Features are scaled online: one that is mostly zero by its root mean square, others to mean 0 and deviation 1.
@@ -56,7 +74,7 @@ class Linear(Description):
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return (self.n_hashed or n_features) * (16 * n_labels + 32)  # weights and their step sizes
 
-    def build(self, n_labels: int, n_features: int) -> _core.Learner:
+    def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
         return _core.linear(
             n_labels,
             n_features,
@@ -69,7 +87,7 @@ class Linear(Description):
 
 
 @dataclass(frozen=True)
-class Ridge(Description):
+class Ridge(Scorer):
     """Linear least squares by recursion, exact after every row; its cost grows with the square of the features.
 
     Parameters
@@ -87,6 +105,7 @@ class Ridge(Description):
     """
 
     kind: ClassVar[str] = "ridge"
+    is_for_few_features: ClassVar[bool] = True
     ridge: float = 3.0
     forgetting: float = 1.0
 
@@ -97,12 +116,12 @@ class Ridge(Description):
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return n_features * (4 * n_features + 8 * n_labels + 32)
 
-    def build(self, n_labels: int, n_features: int) -> _core.Learner:
+    def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
         return _core.ridge(n_labels, n_features, float(self.ridge), float(self.forgetting))
 
 
 @dataclass(frozen=True)
-class Kernel(Description):
+class Kernel(Scorer):
     """Kernel ridge regression with a budget: exact over the first rows, then recursive least squares.
 
     The kernel is exp(-|u - u'| / h) + 1 of standardised features, h the root mean square distance. The first
@@ -120,15 +139,16 @@ class Kernel(Description):
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return 64 * n_features
 
-    def build(self, n_labels: int, n_features: int) -> _core.Learner:
+    def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
         return _core.kernel(n_labels, n_features, self.n_landmarks, float(self.ridge))
 
 
 @dataclass(frozen=True)
-class Neighbours(Description):
+class Neighbours(Scorer):
     """The nearest of the last ``memory`` rows, nearer ones counting more."""
 
     kind: ClassVar[str] = "neighbours"
+    is_for_few_features: ClassVar[bool] = True
     n_neighbours: int = 40
     memory: int = 4000
 
@@ -139,27 +159,70 @@ class Neighbours(Description):
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return 64 * n_features
 
-    def build(self, n_labels: int, n_features: int) -> _core.Learner:
+    def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
         return _core.neighbours(n_labels, n_features, self.n_neighbours, self.memory)
 
 
 @dataclass(frozen=True)
-class Recency(Description):
+class Recency(Scorer):
     """Decayed counts of the labels: an expert on the label stream itself, which sees no feature.
 
-    It pays on sorted or bursty streams; elsewhere Hedge finds out that it does not. With ``decay=1`` it is the
+    It pays on sorted or bursty streams; elsewhere the booster finds out that it does not. With ``decay=1`` it is the
     frequency of the labels.
     """
 
     kind: ClassVar[str] = "recency"
-    prior: ClassVar[float] = 0.12  # has to earn its weight
+    sees_features: ClassVar[bool] = False
     decay: float = 0.9
 
     def __post_init__(self) -> None:
         real_number(self.decay, "decay", 0.0, 1.0)
 
-    def build(self, n_labels: int, n_features: int) -> _core.Learner:
+    def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
         return _core.recency(n_labels, float(self.decay))
+
+
+@dataclass(frozen=True)
+class OutputNeighbours(Scorer):
+    """The nearest of the last ``memory`` rows, near meaning that the members it reads scored them alike.
+
+    Only in a `Committee`. ``reads`` names the members; the sum of their scores is a row's place.
+    """
+
+    kind: ClassVar[str] = "output_neighbours"
+    reads: tuple[str, ...] = ("kernel",)
+    n_neighbours: int = 40
+    memory: int = 4000
+
+    def __post_init__(self) -> None:
+        Neighbours(self.n_neighbours, self.memory)
+
+    def least_bytes(self, n_labels: int, n_features: int) -> int:
+        return 64 * n_labels
+
+    def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
+        return _core.output_neighbours(n_labels, self.n_neighbours, self.memory)
+
+
+@dataclass(frozen=True)
+class Stack(Scorer):
+    """Least squares on the scores of the members it reads, all labels together: it knows which go together.
+
+    Only in a `Committee`. ``reads`` names the members, whose scores are summed; ``ridge`` is as in `Ridge`.
+    """
+
+    kind: ClassVar[str] = "stack"
+    reads: tuple[str, ...] = ("kernel", "linear", "ridge")
+    ridge: float = Ridge.ridge
+
+    def __post_init__(self) -> None:
+        Ridge(self.ridge)
+
+    def least_bytes(self, n_labels: int, n_features: int) -> int:
+        return 12 * n_labels * n_labels
+
+    def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
+        return _core.stack(n_labels, float(self.ridge))
 
 
 def _draw_seed(rng: np.random.Generator) -> int:

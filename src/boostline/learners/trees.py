@@ -154,3 +154,7 @@ def paper_trees(
     >>> model = bl.AdaOLMR(n_labels=6, learners=bl.learners.paper_trees(100), seed=0)
     """
     return PaperTrees(n, n_covariates, single_label, max_bytes)
+
+
+#: The learners of the paper's experiments.
+PAPER_TREES = paper_trees(100)

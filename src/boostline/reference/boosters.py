@@ -241,8 +241,6 @@ class AdaOLMR(Booster):
     expert : {"draw", "weighted", "best", "last"}
         Follow an expert drawn by its Hedge weight (the paper's), the average of the experts'
         scores with these weights, the expert of the largest weight, or the last one.
-    weight_range : float
-        The feasible set F is [-weight_range, weight_range].
 
     Attributes
     ----------
@@ -266,7 +264,6 @@ class AdaOLMR(Booster):
         learners: Sequence[Learner],
         seed: int,
         expert: Expert = "draw",
-        weight_range: float = 2.0,
     ) -> None:
         super().__init__(n_labels, learners)
         if expert not in ("draw", "weighted", "best", "last"):
@@ -275,7 +272,6 @@ class AdaOLMR(Booster):
             )
         self.seed = seed
         self.expert: Expert = expert
-        self.weight_range = weight_range
         self.expert_log_weights = np.zeros(len(self.learners))
 
     def _follow(self, expert_scores: FloatArray) -> tuple[int | None, FloatArray, float]:
@@ -304,5 +300,5 @@ class AdaOLMR(Booster):
         # uniform vote gives 0 and not 1e-17, whose sign would rank all labels in the next round.
         slopes = (now.costs[1:] * (now.votes - now.votes[:, :1])).sum(axis=1)
         moved = self.learner_weights - weight * slopes / np.sqrt(self.t)  # line 9
-        self.learner_weights = np.clip(moved, -self.weight_range, self.weight_range)
+        self.learner_weights = np.clip(moved, -2.0, 2.0)  # F = [-2, 2]
         self.expert_log_weights = self.expert_log_weights - weight * losses  # line 13

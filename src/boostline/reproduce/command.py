@@ -60,18 +60,12 @@ def reproduce(
         typer.Option(help="file or shuffled; may be repeated. Default: both."),
     ] = None,
     seeds: Annotated[int, typer.Option(help="Number of seeds; the paper had 20.", min=1)] = 10,
-    learners: Annotated[
-        str, typer.Option(help="paper: its Hoeffding trees. auto: boostline's default mix.")
-    ] = "paper",
     trees: Annotated[int, typer.Option(help="Number of the paper's trees.", min=1)] = 100,
     covariates: Annotated[int, typer.Option(help="Covariates of each tree.", min=1)] = 20,
     loss: Annotated[str, typer.Option(help="Loss of OnlineBMR's potentials.")] = "hinge",
     expert: Annotated[
-        str,
-        typer.Option(
-            help="Expert of Ada.OLMR: draw, weighted, best or last; auto: draw for trees."
-        ),
-    ] = "auto",
+        str, typer.Option(help="Expert of Ada.OLMR: draw (the paper's), weighted, best or last.")
+    ] = "draw",
     jobs: Annotated[int, typer.Option(help="Processes; -1 is one per core.")] = -1,
     dask: Annotated[
         str | None,
@@ -106,7 +100,7 @@ def reproduce(
         edges=edge,
         orders=order or ("file", "shuffled"),
         seeds=seeds,
-        settings=Settings(learners, trees, covariates, loss, expert),
+        settings=Settings(trees, covariates, loss, expert),
         labels=_labels(labels),
         test=test,
         n_train=train_rows,

@@ -17,7 +17,6 @@ __all__ = ["ALGORITHMS", "BASELINES", "ORDERS", "Settings", "Task", "fingerprint
 
 ALGORITHMS = {"ada_olmr": "Ada.OLMR", "online_bmr": "OnlineBMR"}
 ORDERS = ("file", "shuffled")
-LEARNERS = ("paper", "auto")
 #: Rankers that look at no feature, by the decay of their label counts.
 BASELINES = {"decayed_counts": 0.5, "label_frequency": 1.0}
 BASELINE_TITLES = {"decayed_counts": "decayed counts", "label_frequency": "label frequency"}
@@ -29,40 +28,29 @@ class Settings:
 
     Parameters
     ----------
-    learners
-        ``"paper"``: the paper's random Hoeffding trees. ``"auto"``: boostline's default mix.
     trees, covariates
         Number of the paper's trees, and covariates that each is given.
     loss
         What OnlineBMR's potentials are built upon.
     expert
-        Which expert Ada.OLMR follows; ``"auto"`` is the paper's draw for the paper's trees, and
-        `boostline.AdaOLMR`'s own default otherwise.
+        Which expert Ada.OLMR follows; ``"draw"`` is the paper's.
     """
 
-    learners: str = "paper"
     trees: int = 100
     covariates: int = 20
     loss: str = "hinge"
-    expert: str = "auto"
+    expert: str = "draw"
 
     def __post_init__(self) -> None:
-        if self.learners not in LEARNERS:
-            raise ValueError(
-                f"learners is {self.learners!r}, but must be one of {', '.join(LEARNERS)}"
-            )
         for name in ("trees", "covariates"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}, but at least 1 is needed")
 
     def __str__(self) -> str:
-        if self.learners == "auto":
-            made_of = "boostline's default learners"
-        else:
-            made_of = f"{self.trees} trees on {self.covariates} covariates each"
-        drawn = self.expert == "auto" and self.learners == "paper"
-        expert = "draw" if drawn else self.expert
-        return f"{made_of}, {self.loss} potentials, Ada.OLMR's expert: {expert}"
+        return (
+            f"{self.trees} trees on {self.covariates} covariates each, {self.loss} potentials, "
+            f"Ada.OLMR's expert: {self.expert}"
+        )
 
 
 @dataclass(frozen=True)

@@ -71,14 +71,12 @@ def _model(task: Task, data: Dataset) -> Any:
     if task.algorithm in BASELINES:
         return DecayedCounts(data.n_labels, decay=BASELINES[task.algorithm])
     settings, is_bmr = task.settings, task.algorithm == "online_bmr"
-    learners: Any = "auto"
-    if settings.learners == "paper":
-        # Potentials built upon the rank loss need votes for single labels.
-        single = is_bmr and settings.loss == "rank"
-        learners = boostline.learners.paper_trees(
-            settings.trees, n_covariates=settings.covariates, single_label=single
-        )
-    shared: dict[str, Any] = {"learners": learners, "seed": task.seed}
+    # Potentials built upon the rank loss need votes for single labels.
+    single = is_bmr and settings.loss == "rank"
+    trees = boostline.learners.paper_trees(
+        settings.trees, n_covariates=settings.covariates, single_label=single
+    )
+    shared: dict[str, Any] = {"learners": trees, "seed": task.seed}
     if not is_bmr:
         return boostline.AdaOLMR(data.n_labels, expert=settings.expert, **shared)
     assert task.edge is not None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from river import base
 
-from boostline.boosters import AdaOLMR, Booster, OnlineBMR
+from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR
 from boostline.boosters._growth import CannotGrow
 from boostline.contract.numbers import real_number, whole_number
 from boostline.learners import paper_trees
@@ -190,19 +190,13 @@ def _relevance(label: Any, value: Any) -> int:
     raise ValueError(f"y has {value!r} for label {label!r}, but True, False or None is needed")
 
 
-class AdaOLMRClassifier(_Classifier):
-    """Ada.OLMR as a River multi-label classifier.
+class LabelRankerClassifier(_Classifier):
+    """`boostline.LabelRanker` as a River multi-label classifier.
 
     Parameters
     ----------
-    learners
-        Learners; see `boostline.learners`. By default boostline's mix of strong ones.
-    combine, drift
-        As in `boostline.AdaOLMR`: by default the mixture, which restarts on drift, for ``learners="auto"``, and the
-        paper's combination without restarts for all others.
-    expert
-        Whose scores are given, as in `boostline.AdaOLMR`; ``"auto"`` is the weighted mean here, whatever the learners,
-        and ``"draw"`` is the paper's.
+    learners, drift
+        As in `boostline.LabelRanker`.
     labels
         Labels known from the start. Others are added when they are first seen.
     zero_point
@@ -223,8 +217,7 @@ class AdaOLMRClassifier(_Classifier):
     Examples
     --------
     >>> from river import datasets
-    >>> from boostline.learners import paper_trees
-    >>> model = AdaOLMRClassifier(paper_trees(20))
+    >>> model = LabelRankerClassifier()
     >>> for x, y in datasets.Yeast().take(200):
     ...     model.learn_one(x, y)
     >>> sum(model.predict_one(x).values()) > 0
@@ -235,9 +228,7 @@ class AdaOLMRClassifier(_Classifier):
         self,
         learners: Any = "auto",
         *,
-        combine: str = "auto",
-        expert: str = "auto",
-        drift: str | None = "auto",
+        drift: str | None = "restart",
         labels: Sequence[Any] | None = None,
         zero_point: str = "label",
         absent: str = "irrelevant",
@@ -247,9 +238,63 @@ class AdaOLMRClassifier(_Classifier):
         seed: int | None = 0,
     ) -> None:
         self.learners = learners
-        self.combine = combine
-        self.expert = expert
         self.drift = drift
+        self.labels = labels
+        self.zero_point = zero_point
+        self.absent = absent
+        self.n_features = n_features
+        self.fill_value = fill_value
+        self.n_threads = n_threads
+        self.seed = seed
+        self._begin()
+
+    def _make_booster(self, labels: list[Any], learners: Any) -> Booster:
+        return LabelRanker(
+            labels=labels,
+            learners=learners,
+            drift=self.drift,
+            seed=self.seed,
+            n_threads=self.n_threads,
+        )
+
+
+class AdaOLMRClassifier(_Classifier):
+    """Ada.OLMR as a River multi-label classifier.
+
+    Parameters
+    ----------
+    learners
+        As in `boostline.AdaOLMR`; None: its own, the paper's 100 trees.
+    expert
+        Whose scores are given, as in `boostline.AdaOLMR`; ``"draw"`` is the paper's.
+    labels, zero_point, absent, n_features, fill_value, n_threads, seed
+        As in `LabelRankerClassifier`.
+
+    Examples
+    --------
+    >>> from boostline.learners import paper_trees
+        >>> model = AdaOLMRClassifier(paper_trees(20))
+    >>> for i in range(300):
+    ...     model.learn_one({"a": float(i % 2)}, {"even": i % 2 == 0, "odd": i % 2 == 1})
+    >>> model.predict_one({"a": 1.0})
+    {'even': False, 'odd': True}
+    """
+
+    def __init__(
+        self,
+        learners: Any = None,
+        *,
+        expert: str = "weighted",
+        labels: Sequence[Any] | None = None,
+        zero_point: str = "label",
+        absent: str = "irrelevant",
+        n_features: int | None = None,
+        fill_value: float | None = None,
+        n_threads: int = 1,
+        seed: int | None = 0,
+    ) -> None:
+        self.learners = learners
+        self.expert = expert
         self.labels = labels
         self.zero_point = zero_point
         self.absent = absent
@@ -263,9 +308,7 @@ class AdaOLMRClassifier(_Classifier):
         return AdaOLMR(
             labels=labels,
             learners=learners,
-            combine=self.combine,
-            expert="weighted" if self.expert == "auto" else self.expert,
-            drift=self.drift,
+            expert=self.expert,
             seed=self.seed,
             n_threads=self.n_threads,
         )
@@ -279,12 +322,12 @@ class OnlineBMRClassifier(_Classifier):
     edge, loss
         As in `boostline.OnlineBMR`.
     learners, labels, zero_point, absent, n_features, fill_value, n_threads, seed
-        As in `AdaOLMRClassifier`.
+        As in `LabelRankerClassifier`.
 
     Examples
     --------
     >>> from boostline.learners import paper_trees
-    >>> model = OnlineBMRClassifier(paper_trees(20), edge=0.1)
+        >>> model = OnlineBMRClassifier(paper_trees(20), edge=0.1)
     >>> for i in range(300):
     ...     model.learn_one({"a": float(i % 2)}, {"even": i % 2 == 0, "odd": i % 2 == 1})
     >>> model.predict_one({"a": 1.0})
@@ -293,7 +336,7 @@ class OnlineBMRClassifier(_Classifier):
 
     def __init__(
         self,
-        learners: Any = "auto",
+        learners: Any = None,
         *,
         edge: float | str = 0.01,
         loss: Any = "hinge",

@@ -1,14 +1,17 @@
 """Online boosting as scikit-learn estimators.
 
 >>> from sklearn.datasets import make_multilabel_classification
->>> from boostline.learners import paper_trees
->>> from boostline.sklearn import AdaOLMRClassifier
+>>> from boostline.sklearn import LabelRankerClassifier
 >>> X, Y = make_multilabel_classification(600, n_classes=4, random_state=0)
->>> model = AdaOLMRClassifier(paper_trees(20), random_state=0).fit(X[:400], Y[:400])
+>>> model = LabelRankerClassifier(random_state=0).fit(X[:400], Y[:400])
 >>> model.predict(X[400:]).shape
 (200, 4)
 """
 
-from boostline.sklearn._classifiers import AdaOLMRClassifier, OnlineBMRClassifier
+from boostline.sklearn._classifiers import (
+    AdaOLMRClassifier,
+    LabelRankerClassifier,
+    OnlineBMRClassifier,
+)
 
-__all__ = ["AdaOLMRClassifier", "OnlineBMRClassifier"]
+__all__ = ["AdaOLMRClassifier", "LabelRankerClassifier", "OnlineBMRClassifier"]

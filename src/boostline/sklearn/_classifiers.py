@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from boostline.boosters import AdaOLMR, Booster, OnlineBMR
+from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR
 from boostline.sklearn import _targets
 from boostline.zero_point import UNKNOWN, ZeroPoint
 
@@ -210,23 +210,15 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[best])
 
 
-class AdaOLMRClassifier(_Classifier):
-    """Ada.OLMR as a scikit-learn classifier: multi-label, and multiclass and binary with y of shape (n,).
+class LabelRankerClassifier(_Classifier):
+    """`boostline.LabelRanker` for scikit-learn: multi-label, and multiclass and binary with y of shape (n,).
 
     `fit` makes one pass over the rows, in random order; `partial_fit` goes on in the order given.
 
     Parameters
     ----------
-    learners
-        Learners; see `boostline.learners`. By default boostline's mix of strong ones.
-    combine, drift
-        As in `boostline.AdaOLMR`: by default the mixture, which restarts on drift, for ``learners="auto"``, and the
-        paper's combination without restarts for all others.
-    expert
-        Whose scores are given, as in `boostline.AdaOLMR`. ``"auto"`` is the weighted mean here, whatever the learners:
-        one fitted model scores many rows, and the paper's single draw would decide for all of them.
-    weight_limit
-        Bound of the learners' weights in the paper's combination.
+    learners, drift
+        As in `boostline.LabelRanker`.
     zero_point
         ``"label"``: a threshold for each label. ``"common"``: one for all, so that `decision_function` orders labels
         exactly as the booster ranks them.
@@ -241,12 +233,59 @@ class AdaOLMRClassifier(_Classifier):
 
     Attributes
     ----------
-    booster_ : boostline.AdaOLMR
+    booster_ : boostline.LabelRanker
         The model itself: scores, ranking, edges, weights, saving.
     zero_point_ : boostline.zero_point.ZeroPoint
         The learned thresholds.
     classes_ : array (k,)
         The classes; for Y of shape (n, k) the names of its columns, or 0, ..., k - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(1000, 5))
+    >>> model = LabelRankerClassifier(random_state=0).fit(X, X > 0.5)
+    >>> model.predict([[2.0, -1.0, -1.0, 2.0, -1.0]])
+    array([[1, 0, 0, 1, 0]])
+    """
+
+    def __init__(
+        self,
+        learners: Any = "auto",
+        *,
+        drift: str | None = "restart",
+        zero_point: str = "label",
+        n_passes: int = 1,
+        shuffle: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.learners = learners
+        self.drift = drift
+        self.zero_point = zero_point
+        self.n_passes = n_passes
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _make_booster(self, labels: list[Any], learners: Any, seed: int, n_threads: int) -> Booster:
+        return LabelRanker(
+            labels=labels, learners=learners, drift=self.drift, seed=seed, n_threads=n_threads
+        )
+
+
+class AdaOLMRClassifier(_Classifier):
+    """Ada.OLMR as a scikit-learn classifier: multi-label, and multiclass and binary with y of shape (n,).
+
+    Parameters
+    ----------
+    learners
+        As in `boostline.AdaOLMR`; None: its own, the paper's 100 trees.
+    expert
+        Whose scores are given, as in `boostline.AdaOLMR`. The weighted mean by default: one fitted model scores many
+        rows, and the paper's single draw would decide for all of them.
+    zero_point, n_passes, shuffle, random_state, n_jobs
+        As in `LabelRankerClassifier`, and so are the attributes.
 
     Examples
     --------
@@ -260,12 +299,9 @@ class AdaOLMRClassifier(_Classifier):
 
     def __init__(
         self,
-        learners: Any = "auto",
+        learners: Any = None,
         *,
-        combine: str = "auto",
-        expert: str = "auto",
-        drift: str | None = "auto",
-        weight_limit: float = 2.0,
+        expert: str = "weighted",
         zero_point: str = "label",
         n_passes: int = 1,
         shuffle: bool = True,
@@ -273,10 +309,7 @@ class AdaOLMRClassifier(_Classifier):
         n_jobs: int | None = None,
     ) -> None:
         self.learners = learners
-        self.combine = combine
         self.expert = expert
-        self.drift = drift
-        self.weight_limit = weight_limit
         self.zero_point = zero_point
         self.n_passes = n_passes
         self.shuffle = shuffle
@@ -285,14 +318,7 @@ class AdaOLMRClassifier(_Classifier):
 
     def _make_booster(self, labels: list[Any], learners: Any, seed: int, n_threads: int) -> Booster:
         return AdaOLMR(
-            labels=labels,
-            learners=learners,
-            combine=self.combine,
-            expert="weighted" if self.expert == "auto" else self.expert,
-            drift=self.drift,
-            weight_limit=self.weight_limit,
-            seed=seed,
-            n_threads=n_threads,
+            labels=labels, learners=learners, expert=self.expert, seed=seed, n_threads=n_threads
         )
 
 
@@ -304,7 +330,7 @@ class OnlineBMRClassifier(_Classifier):
     edge, loss
         As in `boostline.OnlineBMR`.
     learners, zero_point, n_passes, shuffle, random_state, n_jobs
-        As in `AdaOLMRClassifier`, and so are the attributes.
+        As in `LabelRankerClassifier`, and so are the attributes.
 
     Examples
     --------
@@ -318,7 +344,7 @@ class OnlineBMRClassifier(_Classifier):
 
     def __init__(
         self,
-        learners: Any = "auto",
+        learners: Any = None,
         *,
         edge: float | str = 0.01,
         loss: Any = "hinge",

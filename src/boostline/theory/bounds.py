@@ -43,7 +43,6 @@ def report(
     model: Any,
     delta: float = 0.05,
     excess_loss: float | None = None,
-    suffered: float | None = None,
 ) -> Report:
     """All bounds that apply to a model, the theorem first; `Report.refused` says why others do not.
 
@@ -54,8 +53,6 @@ def report(
         used only if ``excess_loss`` is given.
     excess_loss
         S of OnlineWLC, if it was known beforehand.
-    suffered
-        For Ada.OLMR with ``target="one_error"``: the one-error of the scores given, summed over the rounds.
 
     Examples
     --------
@@ -70,11 +67,9 @@ def report(
     tries: dict[str, Callable[[], Bound]]
     if history.edge is None:
         tries = {
-            "Ada.OLMR, corrected theorem": lambda: ada_olmr(history, delta, suffered),
-            "Ada.OLMR, corrected, without rounding": lambda: ada_olmr_sharp(
-                history, delta, suffered
-            ),
-            "Ada.OLMR, Hedge": lambda: hedge(history, delta, suffered),
+            "Ada.OLMR, corrected theorem": lambda: ada_olmr(history, delta),
+            "Ada.OLMR, corrected, without rounding": lambda: ada_olmr_sharp(history, delta),
+            "Ada.OLMR, Hedge": lambda: hedge(history, delta),
             "Ada.OLMR, progress of the logistic loss": lambda: logistic_progress(history),
         }
     else:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline import losses
+from boostline.boosters import LabelRanker
 
 __all__ = ["History"]
 
@@ -21,7 +22,7 @@ class History:
 
     Attributes
     ----------
-    algorithm : {"AdaOLMR", "OnlineBMR"}
+    algorithm : {"AdaOLMR", "OnlineBMR", "LabelRanker"}
     rounds : int
         T, the examples learned, those without a pair included.
     label_set_sizes : array (n_labels + 1,)
@@ -39,13 +40,8 @@ class History:
     promised_loss, assumed_gain : float or None
         Of OnlineBMR with ``edge="auto"``: the sums over t of phi^N_t(0) and of gamma_t times the weight of
         the learners' costs, at the edge gamma_t that was used in round t.
-    combine, expert, surrogate, target, weight_limit
+    expert : str
         Of Ada.OLMR, as in `boostline.AdaOLMR`.
-    hedge_losses : array or None
-        Cumulative target losses of the experts that Hedge chooses among, where these are not `expert_losses`: other
-        experts (mixture) or another target.
-    restarts : int
-        How often the booster started anew.
     """
 
     algorithm: str
@@ -62,13 +58,7 @@ class History:
     loss: losses.Loss | None = None
     promised_loss: float | None = None
     assumed_gain: float | None = None
-    combine: str = "paper"
     expert: str = "draw"
-    surrogate: str = "pairwise"
-    target: str = "rank"
-    weight_limit: float = 2.0
-    hedge_losses: FloatArray | None = None
-    restarts: int = 0
 
     @classmethod
     def of(cls, model: Any) -> History:
@@ -100,7 +90,7 @@ class History:
         sizes = model.label_set_sizes
         sizes = np.asarray(sizes() if callable(sizes) else sizes, dtype=np.int64)
         return cls(
-            algorithm="AdaOLMR" if edge is None else "OnlineBMR",
+            algorithm=_algorithm(model, edge),
             n_learners=len(edges),
             n_labels=int(model.n_labels),
             # The oracle's clock t is the round at hand; a model's counts the rounds that were.
@@ -113,8 +103,8 @@ class History:
             suffered_loss=float(model.suffered_loss),
             edge=None if edge is None else float(edge),
             loss=None if edge is None else losses.get("hinge" if loss is None else loss),
-            restarts=int(getattr(model, "n_restarts", 0)),
-            **(_ada_options(model) if edge is None else _search_sums(model)),
+            expert=getattr(model, "expert", "draw"),
+            **_search_sums(model),
         )
 
     @property
@@ -123,14 +113,15 @@ class History:
         return self.promised_loss is not None
 
     @property
-    def n_experts(self) -> int:
-        """Experts that Hedge chooses among."""
-        return self.n_learners if self.hedge_losses is None else len(self.hedge_losses)
-
-    @property
     def ranked_rounds(self) -> int:
         """Rounds with a pair to rank; the others lose nothing and promise nothing."""
         return int(self.label_set_sizes.sum())
+
+
+def _algorithm(model: Any, edge: Any) -> str:
+    if isinstance(model, LabelRanker):
+        return "LabelRanker"
+    return "AdaOLMR" if edge is None else "OnlineBMR"
 
 
 def _search_sums(model: Any) -> dict[str, Any]:
@@ -140,22 +131,3 @@ def _search_sums(model: Any) -> dict[str, Any]:
     from boostline.boosters._edge_search import assumed_gain
 
     return {"promised_loss": float(model.promised_loss), "assumed_gain": assumed_gain(model)}
-
-
-def _ada_options(model: Any) -> dict[str, Any]:
-    """Settings of an Ada.OLMR that decide which bounds hold; the oracle has only some of them."""
-    settings = model.config()["settings"] if hasattr(model, "config") else {}
-    found = {
-        name: settings[name]
-        for name in ("combine", "surrogate", "target", "weight_limit")
-        if name in settings
-    }
-    found["expert"] = getattr(model, "expert", "draw")
-    if "weight_limit" not in found:
-        found["weight_limit"] = getattr(model, "weight_range", 2.0)
-    if (found.get("combine", "paper"), found.get("target", "rank")) != ("paper", "rank"):
-        # log v is minus the cumulative loss; the property subtracts its maximum.
-        log_v = model.state()["arrays"].get("expert_log_weights")
-        log_v = model.expert_log_weights if log_v is None else log_v  # before the first example
-        found["hedge_losses"] = -np.asarray(log_v, dtype=np.float64)
-    return found

@@ -9,6 +9,7 @@ NumPy twin; the others must go on as a model that was never saved, and their cou
 from pathlib import Path
 
 import numpy as np
+from committees import committee
 
 import boostline as bl
 from boostline import reference
@@ -47,9 +48,9 @@ def rows(first, n):
 def compiled(name):
     """The model as new."""
     if name.startswith("mix"):  # the default, made small
-        small = bl.learners.Committee(n_landmarks=64, n_replays=2, memory=50, n_neighbours=5)
+        small = committee(n_replays=2, memory=50, n_neighbours=5)
         learners = [small, *map(bl.learners.Recency, DECAYS)]
-        return bl.AdaOLMR(labels=LABELS, learners=learners, combine="mixture", seed=SEED)
+        return bl.LabelRanker(labels=LABELS, learners=learners, seed=SEED)
     learners = [bl.learners.HoeffdingTree(**settings) for settings in TREES]
     if name == "ada_olmr":
         return bl.AdaOLMR(labels=LABELS, learners=learners, seed=SEED)

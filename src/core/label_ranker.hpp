@@ -1,21 +1,20 @@
-// Ada.OLMR with another rule of combination, for few and strong learners of every kind. The paper's weights live in
-// [-2, 2] and start at 0, which suits a hundred weak trees; strong learners want large weights of unlike size at once.
-// Here the votes are mixed, s = sum of w_i h_i with w on the simplex, and the costs are taken at log s: the pairwise
-// logistic loss then does not depend on the scale of s. Three chains differ in how steep that loss is (temperature);
-// their prefixes are the experts, and the paper's Hedge chooses among all of them.
-//
-// Bound: Hedge's holds for the drawn expert (2 min M + 2 ln(3N) + ...); the mixture itself has none beyond it.
+// The recommended booster: for few and strong learners of every kind. The paper's weights live in [-2, 2] and start at 0,
+// which suits a hundred weak trees; strong learners want large weights of unlike size at once. Here the votes are mixed,
+// s = sum of w_i h_i with w on the simplex, and the costs are taken at log s: the pairwise logistic loss then does not
+// depend on the scale of s. Three chains differ in how steep that loss is (temperature); their prefixes are the
+// experts, and the scores are the mean of all of them by their Hedge weights.
 #pragma once
 
-#include "ada_olmr.hpp"
+#include "booster.hpp"
 
 namespace boostline {
 
-class AdaMixture final : public Booster {
+class LabelRanker final : public Booster {
   public:
-    AdaMixture(std::int32_t n_labels, std::int64_t n_features, Learners learners, std::uint64_t seed, Expert expert,
-               std::vector<double> prior)
-        : Booster(n_labels, n_features, std::move(learners), seed), expert_(expert), prior_(std::move(prior)) {
+    // The prior is where the weights start, one per vote, in proportion.
+    LabelRanker(std::int32_t n_labels, std::int64_t n_features, Learners learners, std::uint64_t seed,
+                std::vector<double> prior)
+        : Booster(n_labels, n_features, std::move(learners), seed), prior_(std::move(prior)) {
         if (prior_.size() != static_cast<std::size_t>(n_votes_))
             throw std::invalid_argument("the prior needs one weight per vote");
         double total = 0.0;
@@ -25,7 +24,7 @@ class AdaMixture final : public Booster {
     }
 
     std::unique_ptr<Booster> clone(bool share_serial) const override {
-        return detached(std::make_unique<AdaMixture>(*this), share_serial);
+        return detached(std::make_unique<LabelRanker>(*this), share_serial);
     }
 
     void save(Archive& out) const override {
@@ -45,16 +44,8 @@ class AdaMixture final : public Booster {
         }
     }
 
-    std::int32_t followed(std::uint64_t t) const override { return choose_expert(expert_, expert_log_weights_, seed_, t, n_votes_); }
     // What each learner adds to the score per unit of vote.
-    std::vector<double> effective_weights() const override {
-        if (expert_ == Expert::weighted) return mixed_weights_;
-        std::vector<double> weights(static_cast<std::size_t>(n_votes_), 0.0);
-        const std::int32_t expert = followed(clock() + 1) - 1;
-        for (std::int32_t i = 0; i <= expert % n_votes_; ++i)
-            weights[static_cast<std::size_t>(i)] = chain(expert / n_votes_)[i];
-        return weights;
-    }
+    std::vector<double> effective_weights() const override { return mixed_weights_; }
 
   protected:
     void load_own(const ArchiveView& in) override {
@@ -69,10 +60,9 @@ class AdaMixture final : public Booster {
 
     void follow(const double* votes, const double*, std::uint64_t, double* scores) const override {
         const auto k = static_cast<std::size_t>(n_labels_);
-        const std::vector<double> weights = effective_weights();
         std::fill(scores, scores + k, 0.0);
-        for (std::size_t i = 0; i < weights.size(); ++i)
-            for (std::size_t j = 0; j < k; ++j) scores[j] += weights[i] * votes[i * k + j];
+        for (std::size_t i = 0; i < mixed_weights_.size(); ++i)
+            for (std::size_t j = 0; j < k; ++j) scores[j] += mixed_weights_[i] * votes[i * k + j];
     }
 
     void prepare(const Labels&) override {}
@@ -102,8 +92,8 @@ class AdaMixture final : public Booster {
     }
     void restore_own(const Booster& earlier) override {
         Booster::restore_own(earlier);
-        chain_weights_ = dynamic_cast<const AdaMixture&>(earlier).chain_weights_;
-        expert_log_weights_ = dynamic_cast<const AdaMixture&>(earlier).expert_log_weights_;
+        chain_weights_ = dynamic_cast<const LabelRanker&>(earlier).chain_weights_;
+        expert_log_weights_ = dynamic_cast<const LabelRanker&>(earlier).expert_log_weights_;
         use_chains();
     }
 
@@ -191,7 +181,6 @@ class AdaMixture final : public Booster {
         for (double& w : mixed_weights_) w /= total;
     }
 
-    Expert expert_;
     std::vector<double> prior_;
     std::vector<double> chain_weights_;       // kChains x N, each row on the simplex
     std::vector<double> expert_log_weights_;  // kChains x N

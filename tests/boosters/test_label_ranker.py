@@ -1,4 +1,4 @@
-"""The mixture combination and restart on drift, against a plain NumPy version of the rule."""
+"""How votes are mixed, and restart on drift, against a plain NumPy version of the rule."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def stream(n=400, d=8, k=5, seed=0):
 def test_the_core_follows_the_rule():
     X, Y = stream()
     learners = [bl.learners.paper_trees(6), bl.learners.Recency(0.9), bl.learners.Recency(0.5)]
-    model = bl.AdaOLMR(5, learners=learners, combine="mixture", drift=None, seed=1)
+    model = bl.LabelRanker(5, learners=learners, drift=None, seed=1)
     twin = MixtureTwin([1] * 6 + [0.12] * 2)
     for x, y in zip(X, Y, strict=True):
         votes = model.votes(x)
@@ -70,11 +70,14 @@ def test_the_core_follows_the_rule():
     )
 
 
-@pytest.mark.parametrize("combine", ["paper", "mixture"])
-@pytest.mark.parametrize("expert", ["draw", "weighted", "best", "last"])
-def test_scores_are_effective_weights_times_votes(combine, expert):
+@pytest.mark.parametrize(
+    ("booster", "options"),
+    [(bl.LabelRanker, {})]
+    + [(bl.AdaOLMR, {"expert": expert}) for expert in ("draw", "weighted", "best", "last")],
+)
+def test_scores_are_effective_weights_times_votes(booster, options):
     X, Y = stream(120)
-    model = bl.AdaOLMR(5, learners=bl.learners.paper_trees(6), combine=combine, expert=expert)
+    model = booster(5, learners=bl.learners.paper_trees(6), **options)
     model.learn(X[:100], Y[:100])
     for x in X[100:]:
         np.testing.assert_allclose(
@@ -82,9 +85,9 @@ def test_scores_are_effective_weights_times_votes(combine, expert):
         )
 
 
-def test_costs_of_the_mixture_sum_to_zero_and_favour_relevant_labels():
+def test_costs_sum_to_zero_and_favour_relevant_labels():
     X, Y = stream(150)
-    model = bl.AdaOLMR(5, learners=bl.learners.paper_trees(6), combine="mixture")
+    model = bl.LabelRanker(5, learners=bl.learners.paper_trees(6))
     for x, y in zip(X, Y, strict=True):
         model.learn(x, y)
         if y.any() and not y.all():
@@ -93,26 +96,37 @@ def test_costs_of_the_mixture_sum_to_zero_and_favour_relevant_labels():
             assert (costs[:, y] <= 0).all() and (costs[:, ~y] >= 0).all()
 
 
-def test_defaults_depend_on_the_learners():
-    auto = bl.AdaOLMR(3)
-    assert (auto.combine, auto.expert, auto.drift) == ("mixture", "weighted", "restart")
-    trees = bl.AdaOLMR(3, learners=bl.learners.paper_trees(5))
-    assert (trees.combine, trees.expert, trees.drift) == ("paper", "draw", None)
+def test_learners_that_follow_costs_can_join():
+    """A learner of its own gets the gradient of the ranker's loss, scaled to [0, 1], as any weak learner."""
+    heard = []
+
+    class Listens:
+        def predict(self, x):
+            return np.full(5, 0.2)
+
+        def learn(self, x, relevant, costs, weight):
+            heard.append((relevant.copy(), costs.copy(), weight))
+
+    X, Y = stream(60)
+    bl.LabelRanker(5, learners=[bl.learners.Ridge(), Listens()]).learn(X, Y)
+    assert heard
+    for relevant, costs, weight in heard:
+        assert costs.min() >= 0 and costs.max() <= 1 and weight > 0
+        assert costs[relevant == 1].max() < costs[relevant == 0].min()
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("booster", "options"),
     [
-        {"combine": "sum"},
-        {"drift": "wait"},
-        {"surrogate": "square"},
-        {"target": "f1"},
-        {"combine": "mixture", "surrogate": "univariate"},
+        (bl.LabelRanker, {"drift": "wait"}),
+        (bl.LabelRanker, {"learners": "paper"}),
+        (bl.AdaOLMR, {"learners": "auto"}),
+        (bl.AdaOLMR, {"expert": "first"}),
     ],
 )
-def test_bad_options_are_refused(options):
-    with pytest.raises(ValueError, match=next(iter(options)) if len(options) == 1 else "surrogate"):
-        bl.AdaOLMR(3, **options)
+def test_bad_options_are_refused(booster, options):
+    with pytest.raises(ValueError, match=f"{next(iter(options))} is "):
+        booster(3, **options)
 
 
 @pytest.mark.parametrize("kind", ["linear", "curved"])
@@ -130,7 +144,7 @@ def test_it_recovers_from_abrupt_drift(kind):
     Y = truth > np.quantile(truth, 0.7)
     Y[n // 2 :] = Y[n // 2 :][:, np.roll(np.arange(k), 3)]
     half = n // 2
-    model = bl.AdaOLMR(k, seed=0)
+    model = bl.LabelRanker(k, seed=0)
     stop = half + 3000
     scores = model.learn(X[:stop], Y[:stop])
     loss = bl.metrics.rank_loss_rows(Y[:stop], scores)
@@ -142,6 +156,6 @@ def test_it_recovers_from_abrupt_drift(kind):
 
 def test_no_false_alarm_on_a_steady_stream():
     X, Y = stream(6000, seed=2)
-    model = bl.AdaOLMR(5, learners=bl.learners.paper_trees(10), combine="mixture")
+    model = bl.LabelRanker(5, learners=bl.learners.paper_trees(10))
     model.learn(X, Y)
     assert model.n_restarts == 0

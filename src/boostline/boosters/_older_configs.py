@@ -1,0 +1,40 @@
+"""Configurations of models that an earlier version saved, in today's words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# Settings that Ada.OLMR had in format 1, and the only values that are still the paper's algorithm.
+_PAPER = {
+    "combine": "paper",
+    "drift": None,
+    "weight_limit": 2.0,
+    "surrogate": "pairwise",
+    "target": "rank",
+}
+
+
+def of_this_version(config: dict[str, Any]) -> dict[str, Any]:
+    """Turn a configuration of format 1 into one of today; others pass as they are.
+
+    In format 1 `LabelRanker` was an Ada.OLMR with ``combine="mixture"``.
+    """
+    settings = config.get("settings")
+    if config.get("algorithm") != "ada_olmr" or not isinstance(settings, dict):
+        return config
+    if "combine" not in settings:
+        return config
+    if settings["combine"] == "mixture":
+        if settings.get("expert") != "weighted":
+            raise ValueError(
+                f"its setting expert is {settings.get('expert')!r} with combine='mixture', which boostline no "
+                "longer has; version 0.1 reads the file"
+            )
+        return {**config, "algorithm": "label_ranker", "settings": {"drift": settings.get("drift")}}
+    for name, value in _PAPER.items():
+        if settings.get(name) != value:
+            raise ValueError(
+                f"its setting {name} is {settings.get(name)!r}, which boostline no longer has; version 0.1 "
+                "reads the file"
+            )
+    return {**config, "settings": {"expert": settings["expert"]}}

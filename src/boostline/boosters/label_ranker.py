@@ -1,0 +1,110 @@
+"""The recommended booster: few strong learners of every kind, mixed by multiplicative weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostline import _core
+from boostline.boosters._booster import Booster
+from boostline.learners import auto_mix
+
+FloatArray = NDArray[np.float64]
+
+# A learner that sees no feature has to earn its weight: where it starts, relative to the others.
+_PRIOR_WITHOUT_FEATURES = 0.12
+
+
+class LabelRanker(Booster):
+    """Rank labels while data streams in: the model to start with, strong on any data without tuning.
+
+    It mixes strong learners of different kinds and learns online how much to trust each. When its loss has risen for
+    good, it starts anew. How it works: docs/algorithms.md.
+
+    Parameters
+    ----------
+    n_labels, labels
+        The number of labels, or their names.
+    learners
+        ``"auto"``, or learners of your own; see `boostline.learners`. Like all weak learners they hear costs: the
+        gradient of this booster's loss.
+    drift
+        ``"restart"``: learners and weights start anew when the rank loss has risen for good; ``None``: never.
+    seed
+        Seed of every random choice; None draws one.
+    n_threads
+        Threads that share the learners' work; changes no result.
+
+    Examples
+    --------
+    >>> import numpy as np, boostline as bl
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 4))
+    >>> model = bl.LabelRanker(n_labels=4, seed=1)
+    >>> _ = model.learn(X, X > 0.5)
+    >>> model.rank([2.0, -1.0, -1.0, -1.0], top=1)
+    array([0])
+    """
+
+    algorithm: ClassVar[str] = "label_ranker"
+
+    def __init__(
+        self,
+        n_labels: int | None = None,
+        *,
+        labels: Sequence[Any] | None = None,
+        learners: Any = "auto",
+        drift: str | None = "restart",
+        seed: int | None = 0,
+        n_threads: int = 1,
+    ) -> None:
+        if drift not in (None, "restart"):
+            raise ValueError(f"drift is {drift!r}, but must be 'restart' or None")
+        self._drift = drift
+        if isinstance(learners, str):
+            if learners != "auto":
+                raise ValueError(f"learners is {learners!r}, but must be 'auto' or learners")
+            learners = auto_mix()
+        super().__init__(n_labels, labels=labels, learners=learners, seed=seed, n_threads=n_threads)
+
+    @property
+    def drift(self) -> str | None:
+        """What happens when the loss has risen for good."""
+        return self._drift
+
+    @property
+    def expert_log_weights(self) -> FloatArray:
+        """Logarithms of the Hedge weights; 0 for the best expert.
+
+        The experts are the prefixes of three chains of weights, one chain after the other: (3 N,).
+        """
+        log_weights = self._own("expert_log_weights")
+        return np.asarray(log_weights - log_weights.max())
+
+    @property
+    def expert_weights(self) -> FloatArray:
+        p = np.exp(self.expert_log_weights)
+        return np.asarray(p / p.sum())
+
+    def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
+        native = _core.Model.label_ranker(
+            self._n_labels, n_features, learners, self._seed, self._prior(learners)
+        )
+        native.watch_drift(self._drift == "restart")
+        return native
+
+    def _prior(self, learners: list[_core.Learner]) -> list[float]:
+        """Where the weights start, one per vote, in proportion."""
+        if self._resolved is None or len(self._resolved) != len(learners):  # stand-ins
+            return [1.0] * sum(learner.n_votes() for learner in learners)
+        return [
+            1.0 if description.sees_features else _PRIOR_WITHOUT_FEATURES
+            for learner, description in zip(learners, self._resolved, strict=True)
+            for _ in range(learner.n_votes())
+        ]
+
+    def _settings(self) -> dict[str, Any]:
+        return {"drift": self._drift}

@@ -1,0 +1,35 @@
+"""Committees made small, so that tests reach every state of their members soon."""
+
+from boostline.learners import (
+    Committee,
+    Kernel,
+    Linear,
+    Neighbours,
+    OutputNeighbours,
+    Ridge,
+    Stack,
+)
+from boostline.learners.scorers import Scorer
+
+NAMES = ("kernel", "linear", "ridge", "neighbours", "output_neighbours", "stack")
+
+
+def committee(
+    *names: str,
+    n_landmarks: int = 64,
+    n_replays: int = 16,
+    memory: int = 4000,
+    n_neighbours: int = 40,
+    seed: int | None = None,
+    few_features: int = 512,
+) -> Committee:
+    """The default's members, or those with these names, with a few settings shared by all that have them."""
+    members: dict[str, Scorer] = {
+        "kernel": Kernel(n_landmarks),
+        "linear": Linear(n_replays, memory, seed=seed),
+        "ridge": Ridge(),
+        "neighbours": Neighbours(n_neighbours, memory),
+        "output_neighbours": OutputNeighbours(n_neighbours=n_neighbours, memory=memory),
+        "stack": Stack(),
+    }
+    return Committee([members[name] for name in names or NAMES], few_features)
