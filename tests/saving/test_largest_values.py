@@ -9,7 +9,7 @@ from boostline.contract.rows import LARGEST_VALUE
 L = bl.learners
 K, D, N = 3, 5, 80
 LEARNERS = {
-    "default": "auto",
+    "default": bl.learners.auto_mix(),
     "trees": [L.HoeffdingTree(grace_period=2.0, weight_scale=1e6)] * 3,
     "linear": [L.Linear()],
     "hashed": [L.Linear(n_hashed=2)],

@@ -1,6 +1,6 @@
 """Makes the golden files of the present format. Run it once when the format changes, and keep the old files.
 
-    python tests/saving/golden/make.py
+    PYTHONPATH=tests/helpers python tests/saving/golden/make.py
 
 The expected scores are not kept. For the paper's algorithms the test computes them with `boostline.reference`, the
 NumPy twin; the others must go on as a model that was never saved, and their counts of labels are computed by hand.
