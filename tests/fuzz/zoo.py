@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 import numpy as np
+from committees import NAMES, committee
 from numpy.typing import NDArray
 from python_learners import Counting, CountingOne
 
@@ -48,9 +49,18 @@ def _model(rng: np.random.Generator, python: bool) -> Any:
         common["labels"] = [f"label {i}" for i in range(k)]
     else:
         common["n_labels"] = k
-    if rng.random() < 0.55:
+    which = rng.random()
+    if which < 0.3:
+        return bl.LabelRanker(
+            learners=_learners(rng, k if python else 0, single=False),
+            drift=None if rng.random() < 0.5 else "restart",
+            **common,
+        )
+    if which < 0.55:
         return bl.AdaOLMR(
-            learners=_learners(rng, k if python else 0, single=False), **common, **_ada(rng)
+            learners=_learners(rng, k if python else 0, single=False),
+            expert=str(rng.choice(["draw", "weighted", "best", "last"])),
+            **common,
         )
     single = rng.random() < 0.3
     edge = "auto" if rng.random() < 0.4 else float(rng.choice([0.001, 0.01, 0.1, 0.3, 1.0]))
@@ -60,20 +70,6 @@ def _model(rng: np.random.Generator, python: bool) -> Any:
     return bl.OnlineBMR(
         learners=_learners(rng, k if python else 0, single), edge=edge, loss=loss, **common
     )
-
-
-def _ada(rng: np.random.Generator) -> dict[str, Any]:
-    combine = str(rng.choice(["paper", "mixture"]))
-    options: dict[str, Any] = {
-        "combine": combine,
-        "expert": str(rng.choice(["draw", "weighted", "best", "last"])),
-        "drift": None if rng.random() < 0.5 else "restart",
-    }
-    if combine == "paper":
-        options["weight_limit"] = float(rng.choice([0.5, 2.0, 1e3]))
-        options["surrogate"] = str(rng.choice(["pairwise", "univariate"]))
-        options["target"] = str(rng.choice(["rank", "one_error"]))
-    return options
 
 
 def _loss(rng: np.random.Generator, single: bool) -> Any:
@@ -99,7 +95,7 @@ def squared_hinge(d: FloatArray) -> FloatArray:
 def _learners(rng: np.random.Generator, k: int, single: bool) -> Any:
     """Some learners; with k > 0 also ones written in Python, for so many labels."""
     if not single and rng.random() < 0.05:
-        return "auto"
+        return bll.auto_mix()
     return [_learner(rng, k, single) for _ in range(int(rng.integers(1, 4)))]
 
 
@@ -133,16 +129,14 @@ def _learner(rng: np.random.Generator, k: int, single: bool) -> Any:
 
 
 def _committee(rng: np.random.Generator, few: int) -> Any:
-    parts = ["kernel", "linear", "ridge", "neighbours", "output_neighbours", "stack"]
     while True:
-        chosen = tuple(p for p in parts if rng.random() < 0.6)
+        chosen = [name for name in NAMES if rng.random() < 0.6]
         enough = {"kernel", "linear"} & set(chosen)  # of those for any number of features
         few_features = int(rng.choice([2, 512])) if enough else 512
         try:
-            return bll.Committee(
-                parts=chosen, few_features=few_features, n_landmarks=32, memory=few
-            )
-        except ValueError:  # parts that do not go together
+            assert chosen
+            return committee(*chosen, few_features=few_features, n_landmarks=32, memory=few)
+        except (AssertionError, ValueError):  # members that do not go together
             continue
 
 

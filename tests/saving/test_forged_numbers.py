@@ -12,7 +12,7 @@ K, D, N = 3, 4, 150
 TREES = [L.HoeffdingTree(features=(0, 1, 2), grace_period=3.0)] * 2
 MODELS = {
     "ada_olmr": lambda: bl.AdaOLMR(K, learners=TREES),
-    "mixture": lambda: bl.AdaOLMR(K, learners=[*TREES, L.Recency()], combine="mixture"),
+    "label_ranker": lambda: bl.LabelRanker(K, learners=[*TREES, L.Recency()]),
     "online_bmr": lambda: bl.OnlineBMR(K, learners=TREES, edge=0.1),
 }
 
@@ -123,7 +123,7 @@ BOOSTER_ATTACKS: dict[str, dict[str, tuple[float, ...]]] = {
         "drift_alarm": (-1.0, N + 1.0),
         "restarts": (-1, N + 1),
     },
-    "mixture": {
+    "label_ranker": {
         "chain_weights": (-0.1, 1.5, 1e308, -5e-324),
         "expert_log_weights": (1.0, -N - 1.0),
     },
