@@ -17,8 +17,8 @@ from boostline import losses
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-#: Numbers that are allowed but that arithmetic does not expect.
-EXTREME = (1e100, -1e100, 1e90, 5e-324, -5e-324, 1e-160, 2.0**53, -0.0)
+#: Numbers that are allowed but that arithmetic does not expect. Not -0.0, which a sparse row cannot hold.
+EXTREME = (1e100, -1e100, 1e90, 5e-324, -5e-324, 1e-160, 2.0**53)
 
 
 @dataclasses.dataclass(frozen=True)
