@@ -252,3 +252,17 @@ def test_what_is_written_is_read(rows: list[tuple[float, str, bool]], block: int
     expected = [[x, *(float(kind == value) for value in values)] for x, kind, _ in rows]
     np.testing.assert_array_equal(X, np.array(expected).reshape(len(rows), 5))
     assert [bool(y) for block in read_blocks for y in block.Y[:, 0]] == [y for *_, y in rows]
+
+
+def test_parquet_whose_texts_are_no_utf8(tmp_path: Path) -> None:
+    """The bytes of a text are in no checksum unless the writer asks for one."""
+    path = tmp_path / "t.parquet"
+    table = pa.table({"colour": ["green", "green"], "y": [0, 1]})
+    pq.write_table(table, path, compression="none", write_statistics=False)
+    path.write_bytes(path.read_bytes().replace(b"green", b"gr\xffen"))
+    with pytest.raises(DataError, match=r"t\.parquet: is damaged: .*UTF-?8"):
+        data.load(path, labels=["y"], categories={"colour": ["green"]})
+    pq.write_table(table, path, compression="none")
+    path.write_bytes(path.read_bytes().replace(b"colour", b"col\xffur"))
+    with pytest.raises(DataError, match=r"t\.parquet: is no Parquet file, or is cut off"):
+        data.load(path, labels=["y"])

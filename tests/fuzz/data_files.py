@@ -27,6 +27,7 @@ SUFFIX = {
     "svmlight": ".svm",
     "jsonl": ".jsonl",
 }
+FORMAT = {".arff": "arff", ".csv": "csv", ".svm": "svmlight", ".jsonl": "jsonl"}
 
 
 def case(seed: int, folder: Path, outcomes: Counter[str]) -> None:
@@ -60,6 +61,8 @@ def case(seed: int, folder: Path, outcomes: Counter[str]) -> None:
     if whole is not None and blocks is not None:
         np.testing.assert_array_equal(blocks[0], _dense(whole.X), "X of load and stream")
         np.testing.assert_array_equal(blocks[1], _dense(whole.Y), "Y of load and stream")
+    if rng.random() < 0.3:
+        _rank_rows(rng, path, table, format_name)
     outcomes[f"{format_name} {'refused' if whole is None else 'read'}"] += 1
 
 
@@ -111,8 +114,11 @@ def _blocks(
 ) -> tuple[Any, Any] | None:
     try:
         source: Any = path
-        if path.suffix != ".parquet" and rng.random() < 0.3 and "features" in options:
-            source, options = io.BytesIO(content), {**options, "format": "svmlight"}
+        # What has to be looked through cannot come from a stream.
+        known = path.suffixes[0] in (".arff", ".csv") or "features" in options
+        if known and rng.random() < 0.3:
+            source = io.BytesIO(content)
+            options = {**options, "format": FORMAT[path.suffixes[0]]}
         stream = bl.data.stream(source, block=int(rng.choice([1, 2, 3, 7, 1000])), **options)
         found = list(stream)
     except DataError:
@@ -121,6 +127,23 @@ def _blocks(
     X = [_dense(block.X) for block in found]
     Y = [_dense(block.Y) for block in found]
     return np.concatenate([np.zeros((0, d)), *X]), np.concatenate([np.zeros((0, k), bool), *Y])
+
+
+def _rank_rows(rng: np.random.Generator, path: Path, table: Table, format_name: str) -> None:
+    """Rows that are to be ranked: without labels, and with what is not known counted as missing."""
+    options: dict[str, Any] = {"labels": ()}
+    if "arff" not in format_name:
+        options["unseen"] = bl.data.Unseen()
+    if format_name in ("svmlight", "jsonl"):
+        options["features"] = len(table.features) if format_name == "svmlight" else table.features
+    elif format_name in ("csv", "parquet"):
+        options["categories"] = {table.features[j]: v for j, v in table.colours.items()}
+    try:
+        stream = bl.data.stream(path, block=int(rng.integers(1, 9)), **options)
+        for block in stream:
+            assert block.X.shape[1] == len(stream.features)
+    except DataError:
+        pass
 
 
 def _dense(matrix: Any) -> Any:

@@ -43,9 +43,9 @@ class ParquetReader(TableReader):
                 pre_buffer=False,
                 page_checksum_verification=True,
             )
-        except (pa.ArrowException, OSError) as error:
+            columns = self._parquet.schema_arrow.names
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise DataError(f"is no Parquet file, or is cut off: {error}", path=name) from error
-        columns = self._parquet.schema_arrow.names
         self._lay_out(name, columns, labels, drop or (), categories or {}, unseen)
 
     def blocks(self, size: int) -> Iterator[Block]:
@@ -56,6 +56,7 @@ class ParquetReader(TableReader):
             for batch in self._parquet.iter_batches(
                 batch_size=size, columns=[*self.inputs, *self.labels], use_threads=False
             ):
+                batch.validate(full=True)  # pyarrow believes what a file says of its texts
                 numbers = range(first, first + batch.num_rows)
                 yield self._block(pa.Table.from_batches([batch]), numbers)
                 first = numbers.stop
