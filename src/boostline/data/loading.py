@@ -38,8 +38,8 @@ def load(
     Parameters
     ----------
     source
-        A named set (``"emotions"``, see `available`), a file (arff, svmlight, csv, parquet, jsonl;
-        text formats also as .gz), a folder ``name`` that holds ``name-train.arff``,
+        A named set (``"emotions"``, see `available`), a file (text formats also
+        as .gz), a folder ``name`` that holds ``name-train.arff``,
         ``name-test.arff`` and ``name.xml``, an open binary file, or ``"-"`` for standard input.
     labels
         Which columns are labels. arff: names, or the path of the MULAN xml (default: the xml
@@ -49,8 +49,7 @@ def load(
     n_train
         How many of the rows are for training, when there is one file only (default: all).
     format
-        ``"arff"``, ``"svmlight"``, ``"csv"``, ``"parquet"`` or ``"jsonl"``, where the extension
-        does not say it.
+        Its name (``"csv"``, ``"arff"``, ...), where the extension does not say it.
     name
         Name of the data set (default: that of the file).
     download
