@@ -1,12 +1,11 @@
 // A booster as Python holds it: rows of one call, the lock, Ctrl-C.
 #pragma once
 
-#include <atomic>
-#include <shared_mutex>
-#include <thread>
+#include <mutex>
 
 #include "arrays.hpp"
 #include "core/booster.hpp"
+#include "lock.hpp"
 
 namespace boostline {
 
@@ -78,69 +77,82 @@ struct LabelLists {
     Vector<std::int32_t> values;
 };
 
-// A booster and its lock. A model grows by giving way to a larger one: within one of these the numbers of labels and
-// features stay. Learning excludes everything else for the length of one call; scoring goes on beside
-// scoring. The GIL is always given up before the lock is asked for, or the two would wait for each other.
+// A booster and its lock. Whatever changes the booster, its growth included, excludes everything else for the length of one
+// call; scoring goes on beside scoring. The GIL is always given up before the lock is asked for, or the two would wait for
+// each other.
 class Model {
   public:
     explicit Model(std::unique_ptr<Booster> booster) : booster_(std::move(booster)) {}
 
-    nb::object learn(nb::object rows, std::int64_t n_features, const LabelLists& relevant, const LabelLists& unknown,
-                     Vector<double> weights) {
-        check_width(n_features);
+    // `n_labels` and `n_features` are what the rows and label sets were checked against.
+    nb::object learn(nb::object rows, std::int64_t n_features, std::int32_t n_labels, const LabelLists& relevant,
+                     const LabelLists& unknown, Vector<double> weights) {
         const Rows input(std::move(rows), n_features);
-        const auto k = static_cast<std::size_t>(booster_->n_labels());
+        const auto k = static_cast<std::size_t>(n_labels);
         auto* scores = new double[std::max<std::size_t>(1, input.size() * k)];
         nb::capsule owner(scores, [](void* p) noexcept { delete[] static_cast<double*>(p); });
         {
             nb::gil_scoped_release no_gil;
-            const Writing lock(*this);
+            const std::lock_guard<Lock> lock(lock_);
+            check_width(n_features);
+            if (n_labels != booster_->n_labels()) throw std::runtime_error("the model got new labels in another thread");
+            Labels labels;
             std::vector<double> scratch = input.scratch();
             for (std::size_t i = 0; i < input.size(); ++i) {
                 if (i % kRowsBetweenSignals == kRowsBetweenSignals - 1) check_signals();
                 const auto r0 = relevant.start.data()[i], r1 = relevant.start.data()[i + 1];
                 const auto u0 = unknown.start.data()[i], u1 = unknown.start.data()[i + 1];
-                labels_.set(booster_->n_labels(), relevant.values.data() + r0, static_cast<std::size_t>(r1 - r0),
-                            unknown.values.data() + u0, static_cast<std::size_t>(u1 - u0));
-                labels_.importance = weights.data()[i];
+                labels.set(n_labels, relevant.values.data() + r0, static_cast<std::size_t>(r1 - r0),
+                           unknown.values.data() + u0, static_cast<std::size_t>(u1 - u0));
+                labels.importance = weights.data()[i];
                 input.with_row(i, scratch, [&](const Row& row) {
-                    booster_->learn(row, labels_, weights.data()[i], scores + i * k);
+                    const Change change;
+                    booster_->learn(row, labels, weights.data()[i], scores + i * k);
                 });
             }
         }
         return nb::cast(nb::ndarray<nb::numpy, double>(scores, {input.size(), k}, owner));
     }
 
+    // (rows, labels)
     nb::object score(nb::object rows, std::int64_t n_features) const {
-        return over_rows(std::move(rows), n_features, 1, [&](const Row& row, double* out) { booster_->score(row, out); });
+        return over_rows(std::move(rows), n_features, [](const Booster& b, const Row& row, double* out) { b.score(row, out); });
     }
 
+    // (rows, votes, labels)
     nb::object votes(nb::object rows, std::int64_t n_features) const {
-        return over_rows(std::move(rows), n_features, static_cast<std::size_t>(booster_->n_votes()),
-                         [&](const Row& row, double* out) { booster_->votes(row, out); });
+        return over_rows<true>(std::move(rows), n_features,
+                               [](const Booster& b, const Row& row, double* out) { b.votes(row, out); });
     }
 
     // Runs `task(booster)` with the lock of a reader or a writer.
     template <class Task>
     auto reading(Task&& task) const {
         nb::gil_scoped_release no_gil;
-        const Reading lock(*this);
-        return task(*booster_);
+        const Lock::Reading lock(lock_);
+        return task(static_cast<const Booster&>(*booster_));
     }
     template <class Task>
-    auto writing(Task&& task) {
+    void writing(Task&& task) {
         nb::gil_scoped_release no_gil;
-        const Writing lock(*this);
-        return task(*booster_);
+        const std::lock_guard<Lock> lock(lock_);
+        const Change change;
+        task(*booster_);
+    }
+
+    // A larger copy takes the booster's place: if it cannot be made, nothing has changed.
+    template <class Grow>
+    void grow(Grow&& grow) {
+        std::unique_ptr<Booster> larger;  // then the old one, whose end is Python's affair: not within the Change
+        writing([&](Booster& b) {
+            larger = b.clone(true);
+            grow(*larger);
+            booster_.swap(larger);
+        });
     }
 
     void restore(Model& earlier) {
-        writing([&](Booster& b) { b.restore(*earlier.booster_); return 0; });
-    }
-
-    void check_not_inside() const {
-        if (writer_.load() == std::this_thread::get_id())
-            throw std::runtime_error("a weak learner called the model that is just teaching it");
+        writing([&](Booster& b) { b.restore(*earlier.booster_); });
     }
 
   private:
@@ -150,51 +162,33 @@ class Model {
                                         std::to_string(booster_->n_features()) + ", as in the rows learned before");
     }
 
-    struct Writing {
-        Model& model;
-        explicit Writing(Model& m) : model(m) {
-            model.check_not_inside();
-            model.mutex_.lock();
-            model.writer_.store(std::this_thread::get_id());
-        }
-        ~Writing() {
-            model.writer_.store(std::thread::id());
-            model.mutex_.unlock();
-        }
-    };
-    struct Reading {
-        const Model& model;
-        explicit Reading(const Model& m) : model(m) {
-            model.check_not_inside();
-            model.mutex_.lock_shared();
-        }
-        ~Reading() { model.mutex_.unlock_shared(); }
-    };
-
-    template <class Task>
-    nb::object over_rows(nb::object rows, std::int64_t n_features, std::size_t width, Task&& task) const {
-        check_width(n_features);
+    // An array with `n_labels` numbers for each row, or for each row and vote.
+    template <bool kOfVotes = false, class Task>
+    nb::object over_rows(nb::object rows, std::int64_t n_features, Task&& task) const {
         const Rows input(std::move(rows), n_features);
-        const auto k = static_cast<std::size_t>(booster_->n_labels());
-        auto* out = new double[std::max<std::size_t>(1, input.size() * width * k)];
-        nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+        std::unique_ptr<double[]> out;
+        std::size_t n_votes = 1, k = 0;
         {
             nb::gil_scoped_release no_gil;
-            const Reading lock(*this);
+            const Lock::Reading lock(lock_);
+            check_width(n_features);
+            k = static_cast<std::size_t>(booster_->n_labels());
+            if (kOfVotes) n_votes = static_cast<std::size_t>(booster_->n_votes());
+            out.reset(new double[std::max<std::size_t>(1, input.size() * n_votes * k)]);
             std::vector<double> scratch = input.scratch();
             for (std::size_t i = 0; i < input.size(); ++i) {
                 if (i % kRowsBetweenSignals == kRowsBetweenSignals - 1) check_signals();
-                input.with_row(i, scratch, [&](const Row& row) { task(row, out + i * width * k); });
+                input.with_row(i, scratch, [&](const Row& row) { task(*booster_, row, &out[i * n_votes * k]); });
             }
         }
-        if (width == 1) return nb::cast(nb::ndarray<nb::numpy, double>(out, {input.size(), k}, owner));
-        return nb::cast(nb::ndarray<nb::numpy, double>(out, {input.size(), width, k}, owner));
+        double* values = out.release();
+        nb::capsule owner(values, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+        if (kOfVotes) return nb::cast(nb::ndarray<nb::numpy, double>(values, {input.size(), n_votes, k}, owner));
+        return nb::cast(nb::ndarray<nb::numpy, double>(values, {input.size(), k}, owner));
     }
 
     std::unique_ptr<Booster> booster_;
-    Labels labels_;
-    mutable std::shared_mutex mutex_;
-    std::atomic<std::thread::id> writer_{std::thread::id()};
+    mutable Lock lock_;
 };
 
 }  // namespace boostline

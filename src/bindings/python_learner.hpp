@@ -3,6 +3,7 @@
 
 #include "arrays.hpp"
 #include "core/learner.hpp"
+#include "with_python.hpp"
 
 namespace boostline {
 
@@ -11,25 +12,25 @@ class PythonLearner final : public Learner {
   public:
     PythonLearner(nb::object adapter, std::int32_t n_labels) : adapter_(std::move(adapter)), n_labels_(n_labels) {}
     ~PythonLearner() override {
-        nb::gil_scoped_acquire gil;
+        const WithPython python;
         adapter_.reset();
     }
 
     bool is_serial() const override { return true; }
     std::string kind() const override { return "python"; }
     void grow_labels(std::int32_t n) override {
-        nb::gil_scoped_acquire gil;
+        const WithPython python;
         adapter_.attr("grow_labels")(n);
         n_labels_ = n;
     }
     void grow_features(std::int64_t n, bool were_missing) override {
-        nb::gil_scoped_acquire gil;
+        const WithPython python;
         adapter_.attr("grow_features")(n, were_missing);
     }
     // Called when everybody has learned the row: too late to take it back if the learner fails. It goes on as it is, like
     // one without a reset, and Python tells of the error as of others that nobody can catch.
     void reset() override {
-        nb::gil_scoped_acquire gil;
+        const WithPython python;
         try {
             adapter_.attr("reset")();
         } catch (nb::python_error& error) {
@@ -37,15 +38,15 @@ class PythonLearner final : public Learner {
         }
     }
     std::size_t memory_bytes() const override {
-        nb::gil_scoped_acquire gil;
+        const WithPython python;
         return nb::cast<std::size_t>(adapter_.attr("memory_bytes")());
     }
     std::unique_ptr<Learner> clone() const override {
-        nb::gil_scoped_acquire gil;
+        const WithPython python;
         return std::make_unique<PythonLearner>(adapter_.attr("copy")(), n_labels_);
     }
     std::unique_ptr<Learner> alias() const override {
-        nb::gil_scoped_acquire gil;
+        const WithPython python;
         return std::make_unique<PythonLearner>(adapter_.attr("alias")(), n_labels_);
     }
     void save(Archive&) const override {}           // its state goes through the adapter
@@ -54,12 +55,12 @@ class PythonLearner final : public Learner {
     nb::object adapter() const { return adapter_; }
 
     void predict(const Row& x, double* votes) const override {
-        nb::gil_scoped_acquire gil;
+        const WithPython python;
         const auto array = nb::cast<Vector<double>>(adapter_.attr("votes")(row_to_python(x)));
         std::copy(array.data(), array.data() + n_labels_, votes);
     }
     void learn(const Row& x, const Labels& labels, const double* costs, const double* weights) override {
-        nb::gil_scoped_acquire gil;
+        const WithPython python;
         const auto k = static_cast<std::size_t>(n_labels_);
         adapter_.attr("learn")(row_to_python(x), to_numpy(labels.is_relevant.data(), {k}), to_numpy(costs, {k}), weights[0]);
     }

@@ -7,6 +7,7 @@
 
 #include "arrays.hpp"
 #include "core/booster.hpp"
+#include "with_python.hpp"
 
 namespace boostline {
 
@@ -84,7 +85,7 @@ class PieceArchive final : public Archive {
 
     void flush() {
         if (piece_.empty()) return;
-        nb::gil_scoped_acquire gil;
+        const WithPython python;
         const auto view = nb::steal(PyMemoryView_FromMemory(piece_.data(), static_cast<Py_ssize_t>(piece_.size()), PyBUF_READ));
         if (!view.is_valid()) throw nb::python_error();
         take_(view);
@@ -92,7 +93,7 @@ class PieceArchive final : public Archive {
         piece_.clear();
     }
     ~PieceArchive() override {
-        nb::gil_scoped_acquire gil;
+        const WithPython python;
         take_.reset();
     }
 
@@ -172,7 +173,7 @@ class FileView final : public ArchiveView {
     }
     void fetch(const std::string& name, std::size_t first_byte, void* out, std::size_t n_bytes) const override {
         if (n_bytes == 0) return;
-        nb::gil_scoped_acquire gil;
+        const WithPython python;
         const auto view = nb::steal(PyMemoryView_FromMemory(static_cast<char*>(out), static_cast<Py_ssize_t>(n_bytes), PyBUF_WRITE));
         if (!view.is_valid()) throw nb::python_error();
         read_(name, first_byte, view);

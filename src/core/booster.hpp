@@ -80,6 +80,7 @@ class Booster {
             rows_without_pairs_ += 1;
         }
         clock_ += 1;
+        if (restarted_at_ == clock_) for (const int i : serial_) learners_[static_cast<std::size_t>(i)]->reset();
     }
 
     // The scores of the expert that is followed at the present clock. Changes nothing.
@@ -376,7 +377,7 @@ class Booster {
 
     // The stream has changed: what was learned misleads now. Edges and losses go on counting.
     void restart() {
-        for (const auto& learner : learners_) learner->reset();
+        for (const int i : parallel_) learners_[static_cast<std::size_t>(i)]->reset();
         restart_weights();
         alarm_ = DriftAlarm();
         n_restarts_ += 1;

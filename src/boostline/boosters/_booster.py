@@ -65,6 +65,7 @@ class Booster(Growth):
         self._n_features: int | None = None
         self._features: list[Any] | None = None  # their names, once a frame has told them
         self._native: _core.Model | None = None
+        self._lock = _core.TurnLock()
         self._space = LabelSpace(self._n_labels, self._labels)
 
     # What the algorithms supply.
@@ -85,12 +86,19 @@ class Booster(Growth):
         return native.learn(
             rows.native,
             rows.n_features,
+            self._n_labels,
             sets.relevant.start,
             sets.relevant.values,
             sets.unknown.start,
             sets.unknown.values,
             weights,
         )
+
+    def _beside(self) -> Any:
+        """What `learn` changes beside the compiled model, to be given back to `_set_beside`."""
+
+    def _set_beside(self, before: Any) -> None:
+        """Go back to what `_beside` gave."""
 
     def _settings(self) -> dict[str, Any]:
         raise NotImplementedError
@@ -133,6 +141,11 @@ class Booster(Growth):
         >>> model.learn([0.2, 1.0], {"sun", "wind"})
         array([0., 0., 0.])
         """
+        with self._lock:
+            self._catch_up()
+            return self._learn(x, relevant, weight, unknown)
+
+    def _learn(self, x: Any, relevant: Any, weight: Any, unknown: Any) -> FloatArray:
         rows = read_rows(x, self._features)
         sets = self._space.read(relevant, rows.n, rows.is_single, unknown)
         weights = read_weights(weight, rows.n)
@@ -140,16 +153,18 @@ class Booster(Growth):
         native = self._native or self._built(rows.n_features)
         self._prepare(native, sets)
         undo = Undo(native, rows.n)
+        clock, beside = native.clock(), self._beside()
         try:
             scores = self._learn_rows(native, rows, sets, weights)
-        except BaseException as error:
-            # Bad votes and failures of learners leave no trace; Ctrl-C keeps the rows learned so far.
-            if not isinstance(error, KeyboardInterrupt):
-                undo.run()
-                if fresh:
-                    self._resolved = None
-                raise
-            self._keep(native, rows, sets)
+        except BaseException:
+            # A row is learned by all or by nobody. With learners written in Python the whole call is taken back;
+            # without them the rows before stay, when Ctrl-C comes or there is no memory for the next one.
+            if undo.run():
+                self._set_beside(beside)
+            if native.clock() > clock:
+                self._keep(native, rows, sets)
+            elif fresh:
+                self._resolved = None
             raise
         self._keep(native, rows, sets)
         return scores[0] if rows.is_single else scores
@@ -186,7 +201,7 @@ class Booster(Growth):
         """The learners' votes h^i for one example (N, k) or a block (n, N, k)."""
         rows = read_rows(x, self._features)
         native = self._ready(rows.n_features)
-        votes = native.votes(rows.native, rows.n_features).reshape(rows.n, -1, self._n_labels)
+        votes = native.votes(rows.native, rows.n_features)
         return votes[0] if rows.is_single else votes
 
     # Looking inside.
@@ -231,9 +246,11 @@ class Booster(Growth):
 
     @n_threads.setter
     def n_threads(self, n: int) -> None:
-        self._n_threads = whole_number(n, "n_threads", 1, 1024)
-        if self._native is not None:
-            self._native.set_threads(self._n_threads)
+        n = whole_number(n, "n_threads", 1, 1024)
+        with self._lock:
+            if self._native is not None:
+                self._native.set_threads(n)
+            self._n_threads = n
 
     @property
     def seed(self) -> int:
@@ -273,6 +290,11 @@ class Booster(Growth):
 
         Arrays of learner i are named ``learners.i.<name>``; see the file format in the docs.
         """
+        with self._lock:
+            self._catch_up()
+            return self._state()
+
+    def _state(self) -> dict[str, Any]:
         arrays: dict[str, NDArray[Any]] = {}
         python: dict[str, Any] = {}
         if self._native is not None:

@@ -24,6 +24,7 @@ class CannotGrow(TypeError):
 class Growth(Record):
     """The part of `Booster` that makes room for new labels and features."""
 
+    _lock: _core.TurnLock  # whoever changes the model holds it
     _n_labels: int
     _labels: list[Any] | None
     _space: LabelSpace
@@ -37,6 +38,11 @@ class Growth(Record):
         The new labels come last. Learners know nothing of them yet, so they start as any label that has not been
         seen. The theorems assume a fixed k: their bounds hold from here on for a stream that starts here.
         """
+        with self._lock:
+            self._catch_up()
+            self._add_labels(labels)
+
+    def _add_labels(self, labels: int | Sequence[Any]) -> None:
         if isinstance(labels, int | np.integer):
             if self._labels is not None:
                 raise TypeError("this model's labels have names, so give the names of the new ones")
@@ -50,11 +56,17 @@ class Growth(Record):
             n_new = len(names) - self._n_labels
         n = whole_number(self._n_labels + n_new, "n_labels", 2, 2**24)
         self._refuse_rigid_learners("grow_labels", "labels")
-        grown = self._native and self._grown(lambda native: native.grow_labels(n))
-        if grown is not None:
-            self._after_growth(grown)
-        self._native, self._n_labels, self._labels = grown, n, names
+        # The names first: who ranks meanwhile finds a name for every label that is scored.
+        before, self._labels = self._labels, names
+        try:
+            self._grow(lambda native: native.grow_labels(n))
+        except BaseException:
+            self._labels = before
+            raise
+        self._n_labels = n
         self._space = LabelSpace(n, names)
+        if self._native is not None:
+            self._after_growth(self._native)
 
     def add_features(self, features: int | Sequence[Any], *, were: str = "missing") -> None:
         """Make room for new features: their number, or their names if features have names.
@@ -80,6 +92,11 @@ class Growth(Record):
         >>> model.learn([1.0, 2.0, 0.5], {0}).shape
         (3,)
         """
+        with self._lock:
+            self._catch_up()
+            self._add_features(features, were)
+
+    def _add_features(self, features: int | Sequence[Any], were: str) -> None:
         n, names = self._new_features(features)
         if were not in ("missing", "zero"):
             raise ValueError(f"were is {were!r}, but must be 'missing' or 'zero'")
@@ -89,8 +106,14 @@ class Growth(Record):
             )
         total = whole_number(self._n_features + n, "n_features", 1, 2**31 - 1)
         self._refuse_rigid_learners("grow_features", "features")
-        grown = self._grown(lambda native: native.grow_features(total, were == "missing"))
-        self._native, self._n_features, self._features = grown, total, names
+        # Names first, as with labels.
+        before, self._features = self._features, names
+        try:
+            self._grow(lambda native: native.grow_features(total, were == "missing"))
+        except BaseException:
+            self._features = before
+            raise
+        self._n_features = total
 
     def _new_features(self, features: int | Sequence[Any]) -> tuple[int, list[Any] | None]:
         """How many there are, and the names of all features."""
@@ -117,17 +140,31 @@ class Growth(Record):
                     f"{name} has no {method}(n_{what}), so the model cannot take new {what}"
                 )
 
-    def _grown(self, grow: Callable[[_core.Model], None]) -> _core.Model:
-        """A larger copy of the compiled model: if it cannot be made, nothing has changed."""
-        assert self._native is not None
+    def _grow(self, grow: Callable[[_core.Model], None]) -> None:
+        """Let the compiled model grow: if it cannot, nothing has changed."""
+        if self._native is None:
+            return
         undo = Undo(self._native, n_rows=1)
-        grown = self._native.clone(share_serial=True)
         try:
-            grow(grown)
+            grow(self._native)
         except BaseException:
             undo.run()
             raise
-        return grown
+
+    def _catch_up(self) -> None:
+        """Go by the compiled model's numbers of labels and features.
+
+        They differ only in a process forked while another thread had the compiled model grow.
+        """
+        if self._native is None:
+            return
+        n_labels, n_features = self._native.n_labels(), self._native.n_features()
+        if n_labels != self._n_labels or len(self._labels or ()) > n_labels:
+            self._n_labels = n_labels
+            self._labels = self._labels and self._labels[:n_labels]
+            self._space = LabelSpace(n_labels, self._labels)
+        self._n_features = n_features
+        self._features = self._features and self._features[:n_features]
 
     def _after_growth(self, native: _core.Model) -> None:
         """Forget what depends on the number of labels."""

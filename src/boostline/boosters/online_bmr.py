@@ -161,36 +161,22 @@ class OnlineBMR(Booster):
         sets: LabelSets,
         weights: FloatArray,
     ) -> FloatArray:
+        """With ``edge="auto"``, in pieces that end where the edge is looked at: at every PERIOD-th row."""
         if self._search is None:
             return super()._learn_rows(native, rows, sets, weights)
-        before = copy.copy(self._search)
-        try:
-            return self._learn_searching(native, rows, sets, weights)
-        except Exception:
-            self._search = before
-            native.forget_tables()
-            raise
-
-    def _learn_searching(
-        self,
-        native: _core.Model,
-        rows: Rows,
-        sets: LabelSets,
-        weights: FloatArray,
-    ) -> FloatArray:
-        """Learn in pieces that end where the edge is looked at: at every PERIOD-th row of the stream."""
-        assert self._search is not None
-        clock = int(native.state()["clock"][0])
+        clock = native.clock()
         scores: list[FloatArray] = []
         start = 0
         while start < rows.n or not scores:
             stop = min(rows.n, start + PERIOD - (clock + start) % PERIOD)
             part = sets.take(slice(start, stop))
             self._prepare(native, part)
-            scores.append(
-                super()._learn_rows(native, rows.part(start, stop), part, weights[start:stop])
-            )
-            self._promise(native, part)
+            try:
+                scores.append(
+                    super()._learn_rows(native, rows.part(start, stop), part, weights[start:stop])
+                )
+            finally:  # whatever ended it, the rows learned by then count
+                self._promise(native, part.take(slice(0, native.clock() - clock - start)))
             if (clock + stop) % PERIOD == 0:
                 own = native.state()
                 gain, weight = own["edge_numerator"].sum(), own["edge_denominator"].sum()
@@ -219,6 +205,14 @@ class OnlineBMR(Booster):
         }
         for size in sets.relevant.sizes.tolist():
             self._search.promised += of_size.get(size, 0.0)
+
+    def _beside(self) -> EdgeSearch | None:
+        return copy.copy(self._search)
+
+    def _set_beside(self, before: EdgeSearch | None) -> None:
+        self._search = before
+        if self._native is not None:
+            self._native.forget_tables()  # of another edge
 
     def _extra_arrays(self) -> dict[str, NDArray[Any]]:
         return {} if self._search is None else {"edge_search": self._search.values()}
