@@ -44,6 +44,7 @@ class CopyArchive final : public Archive {
         return true;
     }
     void append(const void* bytes, std::size_t n_bytes) override {
+        if (n_bytes == 0) return;  // of an empty array `bytes` may be null
         std::memcpy(next_, bytes, n_bytes);
         next_ += n_bytes;
     }

@@ -14,7 +14,7 @@ __all__ = ["replace_file"]
 
 @contextlib.contextmanager
 def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of ``path`` when the block ends well, and vanishes when it does not.
+    """Open a file, to write and to read, that takes the place of ``path`` when the block ends well, else vanishes.
 
     What was at ``path`` stays untouched until then. Where the system can do it (Linux), the file has no name while it
     is written, so that not even ``kill -9`` leaves half of it behind.
@@ -24,7 +24,7 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     part = os.path.join(folder, f".{secrets.token_hex(8)}.blm-part")
     handle, is_named = _create(folder, part)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, "w+b") as file:
             yield file
             file.flush()
             with contextlib.suppress(FileNotFoundError):
@@ -46,8 +46,8 @@ def _create(folder: str, part: str) -> tuple[int, bool]:
     """A new file, without a name if possible; its permissions are those of any new file."""
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
         with contextlib.suppress(OSError):  # not every file system has it
-            return os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666), False
-    return os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666), True
+            return os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666), False
+    return os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666), True
 
 
 def _give_name(handle: int, folder: str, part: str) -> None:

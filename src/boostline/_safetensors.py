@@ -6,7 +6,8 @@
 
 Any safetensors library reads these files. Reading and writing are done here nevertheless: the library maps the file
 into memory and hands out whole copies, whereas a model is to be loaded in little more than its own size, and its
-header is JSON of any depth from anybody. Nothing is allocated before the file is known to hold it.
+header is JSON of any depth from anybody. Nothing is allocated before the file is known to hold it, and arrays pass in
+pieces, so that neither way takes a second copy of a model.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ArrayFile", "DamagedError", "canonical_json", "dtype_name", "write"]
+__all__ = ["ArrayFile", "DamagedError", "Stored", "canonical_json", "dtype_name", "stored", "write"]
 
 KEY = "boostline"
 DTYPES: dict[str, np.dtype[Any]] = {
@@ -61,6 +62,28 @@ class Entry:
     stop: int
 
 
+@dataclass(frozen=True)
+class Stored:
+    """An array to be written: what it is, and a function that hands its bytes to another, piece by piece."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    pour: Callable[[Callable[[memoryview], object]], object]
+
+    @property
+    def nbytes(self) -> int:
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+def stored(name: str, array: NDArray[Any]) -> Stored:
+    """An array in memory, to be written under this name."""
+    if dtype_name(array.dtype) is None:
+        raise TypeError(f"{name} is an array of {array.dtype}, which the format does not have")
+    # order="C" keeps arrays without axes as they are, where ascontiguousarray gives them one
+    plain = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
+    return Stored(plain.dtype, plain.shape, lambda take: take(_bytes(plain)))
+
+
 def dtype_name(dtype: np.dtype[Any]) -> str | None:
     """The format's name of a NumPy type; None if the format does not have it."""
     return _NAMES.get(dtype.newbyteorder("<"))
@@ -71,23 +94,22 @@ def canonical_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, allow_nan=False, separators=(",", ":"))
 
 
-def write(file: BinaryIO, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+def write(file: BinaryIO, metadata: Mapping[str, Any], arrays: Mapping[str, Stored]) -> None:
     """Write arrays and metadata; the same content gives the same bytes.
 
     ``sha256`` is added to the metadata: of their canonical JSON and of every array's name, type, shape and bytes.
     """
-    plain = {name: _plain(name, array) for name, array in arrays.items()}
     # Wide types first, so that every array starts at a multiple of its own width, as readers that map the file like.
-    order = sorted(plain, key=lambda name: (-plain[name].itemsize, name))
+    order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
     digest = _start_digest(canonical_json(metadata))
-    for name in sorted(plain):
-        _describe(digest, name, plain[name].dtype, plain[name].shape)
-        digest.update(_bytes(plain[name]))
+    for name in sorted(arrays):
+        _describe(digest, name, arrays[name].dtype, arrays[name].shape)
+        arrays[name].pour(digest.update)
     text = canonical_json({**metadata, "sha256": digest.hexdigest()})
     header: dict[str, Any] = {"__metadata__": {KEY: text}}
     position = 0
     for name in order:
-        array = plain[name]
+        array = arrays[name]
         header[name] = {
             "dtype": _NAMES[array.dtype],
             "shape": list(array.shape),
@@ -103,7 +125,7 @@ def write(file: BinaryIO, metadata: Mapping[str, Any], arrays: Mapping[str, NDAr
     file.write(len(encoded).to_bytes(8, "little"))
     file.write(encoded)
     for name in order:
-        file.write(_bytes(plain[name]))
+        arrays[name].pour(file.write)
 
 
 class ArrayFile:
@@ -112,6 +134,7 @@ class ArrayFile:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         size = os.fstat(file.fileno()).st_size
+        file.seek(0)
         length = int.from_bytes(file.read(8), "little")
         if size < 8 or length > size - 8:
             raise DamagedError("it is cut off, or no model at all")
@@ -148,6 +171,14 @@ class ArrayFile:
         if digest.hexdigest() != metadata.get("sha256"):
             raise DamagedError("it is damaged: its SHA-256 is not the one that was written")
 
+    def read_into(self, name: str, first: int, buffer: memoryview) -> None:
+        """Fill a buffer with the bytes of an array from the given one on."""
+        entry = self.entries[name]
+        if first + len(buffer) > entry.stop - entry.start:
+            raise DamagedError(f"the array {name!r} is too short")
+        self._file.seek(self._first + entry.start + first)
+        self._fill(buffer)
+
     def read(self, name: str) -> NDArray[Any]:
         """Read one array."""
         if name not in self.entries:
@@ -163,13 +194,6 @@ class ArrayFile:
     def _fill(self, view: memoryview) -> None:
         if self._file.readinto(view) != len(view):  # type: ignore[attr-defined]
             raise DamagedError("it is cut off")
-
-
-def _plain(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    if dtype_name(array.dtype) is None:
-        raise TypeError(f"{name} is an array of {array.dtype}, which the format does not have")
-    # order="C" keeps arrays without axes as they are, where ascontiguousarray gives them one
-    return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
 
 
 def _bytes(array: NDArray[Any]) -> memoryview:

@@ -8,33 +8,53 @@ docs/file-format.md lists the arrays.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from boostline._atomic import replace_file
-from boostline._safetensors import ArrayFile, DamagedError, canonical_json, write
+from boostline._safetensors import (
+    DTYPES,
+    ArrayFile,
+    DamagedError,
+    Stored,
+    canonical_json,
+    dtype_name,
+    stored,
+    write,
+)
 from boostline._states import pack, unpack
 
 if TYPE_CHECKING:
+    from boostline import _core
     from boostline.boosters import Booster
+    from boostline.learners import Description
 
-__all__ = ["FORMAT", "LoadError", "load", "load_with_extra", "read_header", "save"]
+__all__ = ["FORMAT", "LoadError", "SaveError", "load", "load_with_extra", "read_header", "save"]
 
 FORMAT = 2
 
-# Votes, scores and costs of one round: what a booster holds for every learner and label.
-_WORKSPACE_BYTES = 3 * 8
-# What a learner takes at the least.
-_LEARNER_BYTES = 512
+# The booster itself, where the core is asked for the arrays of a learner.
+_OWN = -1
 
 
 class LoadError(ValueError):
     """The file is not a boostline model, is damaged, or needs a newer version."""
 
 
+class SaveError(ValueError):
+    """The model is in a state that no file can hold; nothing has been written."""
+
+
 def save(model: Booster, path: str | os.PathLike[str], extra: dict[str, Any] | None = None) -> None:
-    """Write ``model`` to ``path``, whole or not at all.
+    """Write ``model`` to ``path``, whole or not at all: what is written can be loaded.
+
+    The model is written piece by piece, without a second copy in memory, and the file is read back and checked before
+    it takes its place. Nobody can change the model meanwhile.
 
     Parameters
     ----------
@@ -55,22 +75,69 @@ def save(model: Booster, path: str | os.PathLike[str], extra: dict[str, Any] | N
     ...     load_with_extra(os.path.join(folder, "m.blm"))[1]
     {'rows': 7}
     """
-    state = model.state()
-    _refuse_own_loss(state["config"])
-    arrays = dict(state["arrays"])
-    python = {str(i): pack(s, f"python.{i}", arrays) for i, s in _python_states(model).items()}
+    with replace_file(path) as file:
+        if model._native is None:
+            _write(file, model, extra, None)
+        else:
+            model._native.hold(lambda state: _write(file, model, extra, state))
+        _check_written(file, model)
+
+
+def _write(
+    file: BinaryIO, model: Booster, extra: dict[str, Any] | None, state: _core.StoredState | None
+) -> None:
+    config = model.config()
+    _refuse_own_loss(config)
+    beside: dict[str, NDArray[Any]] = {}
+    python = {str(i): pack(s, f"python.{i}", beside) for i, s in _python_states(model).items()}
     metadata = {
         "format": FORMAT,
-        "config": state["config"],
+        "config": config,
         "python": python,
-        "extra": pack({} if extra is None else extra, "extra", arrays),
+        "extra": pack({} if extra is None else extra, "extra", beside),
     }
     try:
         canonical_json(metadata)
     except (TypeError, ValueError, RecursionError) as error:
         raise TypeError(f"the model cannot be saved: {error}") from error
-    with replace_file(path) as file:
-        write(file, metadata, arrays)
+    arrays = {name: stored(name, array) for name, array in beside.items()}
+    if state is not None:
+        arrays |= {name: stored(name, array) for name, array in model._extra_arrays().items()}
+        for learner in range(_OWN, len(config["resolved"])):
+            arrays |= _held(state, learner)
+    write(file, metadata, arrays)
+
+
+def _held(state: _core.StoredState, learner: int) -> dict[str, Stored]:
+    """The arrays of a learner, or of the booster itself, in a model that is held."""
+    prefix = "" if learner == _OWN else f"learners.{learner}."
+    try:
+        state.check(learner)
+    except ValueError as error:
+        whose = "its own state" if learner == _OWN else f"the state of learner {learner}"
+        raise SaveError(f"the model cannot be saved: in {whose} {error}") from error
+    return {
+        prefix + name: Stored(DTYPES[kind], (n,), functools.partial(state.write, learner, name))
+        for name, kind, n in state.arrays(learner)
+    }
+
+
+def _check_written(file: BinaryIO, model: Booster) -> None:
+    """All that `load` asks of a file but for the numbers in the learners' arrays, which were checked in the model."""
+    file.flush()
+    try:
+        opened = ArrayFile(file)
+        metadata = _checked_metadata(opened)
+        opened.check_digest(metadata)
+        _check_size(metadata["config"], opened, None)
+        learners = [d.learner for d in model._learners if d.kind == "python"]  # type: ignore[attr-defined]
+        type(model).from_config({**metadata["config"], "resolved": None}, learners)
+        for packed in (metadata["extra"], *metadata["python"].values()):
+            unpack(packed, lambda name: np.zeros(()))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise SaveError(
+            f"the model cannot be saved, for it could not be loaded: {error}"
+        ) from error
 
 
 def load(
@@ -196,71 +263,112 @@ def _build(
     _check_size(config, file, max_bytes)
     _check_classes(config, learners)
     model = Booster.from_config(config, learners)
-    names = sorted(n for n in file.entries if not n.startswith(("python.", "extra.")))
+    of_learner, own = _arrays_by_owner(file)
     native = model._native
-    own = [name for name in names if "." not in name]
     if native is None:
-        _check_names(own, {}, "the booster")
+        _check_names(own, (), "the booster")
     else:
         beside = model._extra_arrays()
-        _check_names(own, {**native.state(), **beside}, "the booster")
-        native.set_state({name: file.read(name) for name in own if name not in beside})
+        _load_arrays(native, _OWN, file, [name for name in own if name not in beside])
+        _check_names(own, [*native.hold(_names_of(_OWN)), *beside], "the booster")
         model._set_extra_arrays({name: file.read(name) for name in beside})
-    of_learner: dict[str, list[str]] = {}
-    for name in names:
-        if "." in name:
-            part, _, rest = name.partition(".")
-            if part != "learners":
-                raise LoadError(f"it has an array {name!r} that belongs to nothing")
-            of_learner.setdefault(rest.partition(".")[0], []).append(name)
     chosen = model._resolved if model._resolved is not None else model._learners
     for i, description in enumerate(chosen):
         given = of_learner.pop(str(i), [])
         if description.kind == "python":
             state = unpack(python[str(i)], file.read)
             description.learner.set_state(state)  # type: ignore[attr-defined]
-            _check_names(given, {}, f"learner {i}")
+            _check_names(given, (), f"learner {i}")
         elif native is not None:
-            prefix = f"learners.{i}."
-            short = [name.removeprefix(prefix) for name in given]
-            # One learner's arrays at a time, so that no second copy of all of them exists.
-            native.set_learner_state(i, {name: file.read(prefix + name) for name in short})
+            _load_arrays(native, i, file, given)
             # Which arrays there are may depend on how far it has come: so compare with what it has now.
-            _check_names(short, native.learner_state(i), f"learner {i}")
+            _check_names(given, native.hold(_names_of(i)), f"learner {i}")
     if of_learner:
-        raise LoadError(f"it has arrays of learner {next(iter(of_learner))}, which is none")
+        raise LoadError(
+            f"it has arrays of learner {next(iter(of_learner))}, but the model has {len(chosen)} learners"
+        )
     return model
 
 
+def _arrays_by_owner(file: ArrayFile) -> tuple[dict[str, list[str]], list[str]]:
+    """Names of the arrays of each learner (by its number, as text), and of the booster itself."""
+    of_learner: dict[str, list[str]] = {}
+    own = []
+    for name in sorted(file.entries):
+        part, _, rest = name.partition(".")
+        if part == "learners" and rest:
+            of_learner.setdefault(rest.partition(".")[0], []).append(name)
+        elif not rest:
+            own.append(name)
+        elif part not in ("python", "extra"):
+            raise LoadError(f"it has an array {name!r} that belongs to nothing")
+    return of_learner, own
+
+
+def _load_arrays(native: _core.Model, learner: int, file: ArrayFile, names: list[str]) -> None:
+    """Fill a learner, or the booster itself, from the file, piece by piece."""
+    prefix = "" if learner == _OWN else f"learners.{learner}."
+    arrays = {}
+    for name in names:
+        entry = file.entries[name]
+        if len(entry.shape) != 1:
+            raise LoadError(f"its array {name!r} has {len(entry.shape)} axes, but must have one")
+        arrays[name.removeprefix(prefix)] = (str(dtype_name(entry.dtype)), entry.shape[0])
+    native.load_arrays(
+        learner, arrays, lambda name, first, buffer: file.read_into(prefix + name, first, buffer)
+    )
+
+
+def _names_of(learner: int) -> Any:
+    prefix = "" if learner == _OWN else f"learners.{learner}."
+    return lambda state: [prefix + name for name, _, _ in state.arrays(learner)]
+
+
 def _check_size(config: dict[str, Any], file: ArrayFile, max_bytes: int | None) -> None:
-    """Refuse what does not fit into memory before anything is allocated for it."""
+    """Compare what the description asks for with what the file holds, before anything is allocated."""
+    from boostline._limits import MOST_VOTES, gib, least_bytes, machine_bytes
     from boostline.learners import from_config
 
-    k = config["n_labels"]
+    k, d = config["n_labels"], config["n_features"]
     resolved = config["resolved"]
-    if resolved is not None:
-        entry = file.entries.get("label_set_sizes")
-        if entry is None or entry.shape != (k + 1,):
-            raise LoadError(f"its array label_set_sizes does not fit to {k} labels")
     source = config["learners"] if resolved is None else resolved
-    described = [from_config(c) for c in source if c.get("kind") != "python"]
-    votes = sum(d.n_votes for d in described) + len(source) - len(described)
-    needed = votes * (k * _WORKSPACE_BYTES + _LEARNER_BYTES)
+    described = {i: from_config(c) for i, c in enumerate(source) if c.get("kind") != "python"}
+    votes = sum(one.n_votes for one in described.values()) + len(source) - len(described)
+    if votes > MOST_VOTES:
+        raise LoadError(f"it has {votes} learners, but at most {MOST_VOTES} are allowed")
     if resolved is not None:
-        needed += sum(d.least_bytes(k, config["n_features"]) for d in described)
-    limit = _machine_bytes() if max_bytes is None else max_bytes
+        _check_stored(described, votes, k, d, file)
+    needed = least_bytes(list(described.values()), k, None if resolved is None else d)
+    limit = machine_bytes() if max_bytes is None else max_bytes
     if needed > limit:
         raise LoadError(
-            f"it has {votes} learners and {k} labels, which need {needed / 2**30:.1f} GiB; "
-            f"at most {limit / 2**30:.1f} are allowed"
+            f"it has {votes} learners and {k} labels, which need {gib(needed)}; at most {gib(limit)} are allowed"
         )
 
 
-def _machine_bytes() -> int:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not every system says
-        return 2**36
+def _check_stored(
+    described: dict[int, Description], votes: int, n_labels: int, n_features: int, file: ArrayFile
+) -> None:
+    """What a learner allocates at once is part of its state: the file must hold as much."""
+    for name, size in (("label_set_sizes", n_labels + 1), ("learner_weights", votes)):
+        entry = file.entries.get(name)
+        if entry is None or entry.shape != (size,):
+            raise LoadError(
+                f"its array {name} does not fit to {n_labels} labels and {votes} learners"
+            )
+    held: dict[str, int] = {}
+    for name, entry in file.entries.items():
+        part, _, rest = name.partition(".")
+        if part == "learners":
+            owner = rest.partition(".")[0]
+            held[owner] = held.get(owner, 0) + entry.stop - entry.start
+    for i, description in described.items():
+        needed, found = description.least_bytes(n_labels, n_features), held.get(str(i), 0)
+        if needed > found:
+            raise LoadError(
+                f"learner {i} with {n_labels} labels and {n_features} features has at least {needed} bytes of arrays, "
+                f"but the file has {found}"
+            )
 
 
 def _check_classes(config: dict[str, Any], learners: Sequence[Any]) -> None:
@@ -280,10 +388,10 @@ def _check_classes(config: dict[str, Any], learners: Sequence[Any]) -> None:
             raise LoadError(f"learners[{i}], a {found}, has no set_state(state)")
 
 
-def _check_names(given: list[str], wanted: Any, owner: str) -> None:
+def _check_names(given: Sequence[str], wanted: Sequence[str], owner: str) -> None:
     for name in sorted(set(given) ^ set(wanted)):
         what = "lacks" if name in wanted else "has"
-        also = "" if name in wanted else ", which nobody reads"
+        also = "" if name in wanted else ", which is unexpected"
         raise LoadError(f"{owner} {what} the array {name!r}{also}")
 
 

@@ -153,7 +153,7 @@ class ArrayReader {
     std::vector<T> piece_;
 };
 
-// What numbers of a state can be. Features lie within kLargest (boostline/_inputs.py); so do all other numbers of a
+// What numbers of a state can be. Features lie within kLargest (boostline/contract/rows.py); so do all other numbers of a
 // learner but for sums of squares: products of two are finite then.
 constexpr double kLargest = 1e100;
 constexpr double kMostRows = 9007199254740992.0;  // 2^53: counts beyond are not exact

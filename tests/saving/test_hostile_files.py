@@ -336,6 +336,68 @@ def test_a_description_that_is_not_in_its_one_form_is_refused(content, tmp_path)
     refuse(tmp_path / "m.blm", raw(header, body), "has been changed")
 
 
+UNLEARNED = {
+    "ten million trees": {
+        "learners": [{"kind": "paper_trees", "n": 10**7, "n_covariates": 1, "single_label": False}]
+    },
+    "a tree many times": {"learners": [bl.learners.HoeffdingTree().config()] * 20_000},
+}
+
+
+@pytest.mark.parametrize("attack", UNLEARNED)
+def test_more_learners_than_a_file_can_describe_are_refused(attack, tmp_path):
+    """Nothing of them is in the file; the first score would have to make them all."""
+    bl.AdaOLMR(3, learners=bl.learners.paper_trees(2)).save(tmp_path / "m.blm")
+    metadata, arrays = parts((tmp_path / "m.blm").read_bytes())
+    metadata["config"].update(UNLEARNED[attack])
+    refuse(tmp_path / "m.blm", forged(metadata, arrays), "at most 16384")
+
+
+def test_as_many_learners_can_be_made_as_can_be_loaded(tmp_path):
+    with pytest.raises(ValueError, match="learners has 16385 learners, but must have at most"):
+        bl.AdaOLMR(2, learners=bl.learners.paper_trees(16_385))
+    bl.AdaOLMR(2, learners=bl.learners.paper_trees(16_384)).save(tmp_path / "m.blm")
+    assert bl.load(tmp_path / "m.blm").n_learners == 16_384
+
+
+L = bl.learners
+CLAIMS = {
+    "default": L.auto_mix(),
+    "linear": [L.Linear()],
+    "hashed": [L.Linear(n_hashed=8)],
+    "ridge": [L.Ridge()],
+    "neighbours": [L.Neighbours()],
+}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+@pytest.mark.parametrize("n_features", [10**4, 2 * 10**7])
+def test_arrays_are_compared_with_the_description_before_room_is_made(name, n_features, tmp_path):
+    """A few kilobytes that claim very many features, which would still fit into this machine."""
+    X = np.random.default_rng(0).normal(size=(10, 4))
+    model = bl.AdaOLMR(3, learners=CLAIMS[name])
+    model.learn(X, X[:, :3] > 0)
+    model.save(tmp_path / "m.blm")
+    metadata, arrays = parts((tmp_path / "m.blm").read_bytes())
+    if name == "hashed":
+        metadata["config"]["resolved"][0]["n_hashed"] = n_features
+    else:
+        metadata["config"]["n_features"] = n_features
+    refuse(tmp_path / "m.blm", forged(metadata, arrays), "bytes of arrays, but the file has")
+
+
+def test_features_that_came_after_the_landmarks_take_no_room(tmp_path):
+    """They are in no array of a kernel, so that any number of them may be claimed."""
+    X = np.random.default_rng(0).normal(size=(80, 4))
+    model = bl.AdaOLMR(3, learners=[L.Kernel(32)])
+    model.learn(X, X[:, :3] > 0)
+    model.save(tmp_path / "m.blm")
+    metadata, arrays = parts((tmp_path / "m.blm").read_bytes())
+    metadata["config"]["n_features"] = 2**31 - 1
+    (tmp_path / "m.blm").write_bytes(forged(metadata, arrays))
+    assert bl.load(tmp_path / "m.blm").memory_usage() < 2**20
+
+
 def test_a_model_beyond_the_allowed_memory_is_refused(content, tmp_path):
     (tmp_path / "m.blm").write_bytes(content)
     with pytest.raises(LoadError, match="2 learners and 3 labels"):

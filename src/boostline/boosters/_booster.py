@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline import _core
+from boostline._limits import MOST_VOTES, least_bytes, machine_bytes, too_little_memory
 from boostline.boosters._growth import Growth
 from boostline.boosters._older_configs import of_this_version
 from boostline.boosters._undo import Undo
@@ -61,6 +62,8 @@ class Booster(Growth):
         )
         self._n_threads = whole_number(n_threads, "n_threads", 1, 1024)
         self._learners = describe(learners)
+        if (n_votes := sum(one.n_votes for one in self._learners)) > MOST_VOTES:
+            raise ValueError(f"learners has {n_votes} learners, but must have at most {MOST_VOTES}")
         self._resolved: list[Description] | None = None  # once the number of features is known
         self._n_features: int | None = None
         self._features: list[Any] | None = None  # their names, once a frame has told them
@@ -399,9 +402,17 @@ class Booster(Growth):
             )
         key = np.array([self._seed, _SETTINGS_STREAM], dtype=np.uint64)
         rng = np.random.Generator(np.random.Philox(key=key))
-        self._resolved = [d for one in self._learners for d in one.resolve(n_features, rng)]
-        learners = [d.build(self._n_labels, n_features) for d in self._resolved]
-        native = self._make_native(learners, n_features)
+        resolved = [d for one in self._learners for d in one.resolve(n_features, rng)]
+        size = (resolved, self._n_labels, n_features)
+        if least_bytes(*size) > machine_bytes():
+            raise MemoryError(too_little_memory(*size))
+        try:
+            learners = [d.build(self._n_labels, n_features) for d in resolved]
+            self._resolved = resolved
+            native = self._make_native(learners, n_features)
+        except MemoryError as error:  # the machine had enough, but not now
+            self._resolved = None
+            raise MemoryError(too_little_memory(*size)) from error
         native.set_threads(self._n_threads)
         return native
 

@@ -39,7 +39,7 @@ class Description:
             _KINDS[cls.kind] = cls
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
-        """Bytes that `build` takes at once; asked before a stranger's file is believed."""
+        """Bytes of its state that `build` makes room for at once. A file of the learner has at least as many."""
         return 0
 
     def resolve(self, n_features: int, rng: np.random.Generator) -> list[Description]:

@@ -16,6 +16,9 @@ from boostline import _core
 from boostline.contract.numbers import real_number, whole_number
 from boostline.learners._base import Description
 
+#: With a smaller penalty the inverses of least squares would overflow.
+LEAST_RIDGE = 1e-12
+
 
 class Scorer(Description):
     """Base of the descriptions in this file: what they build is a scorer, a committee's member."""
@@ -110,7 +113,7 @@ class Ridge(Scorer):
     forgetting: float = 1.0
 
     def __post_init__(self) -> None:
-        real_number(self.ridge, "ridge", 0.0, 1e9, open_low=True)
+        real_number(self.ridge, "ridge", LEAST_RIDGE, 1e9)
         real_number(self.forgetting, "forgetting", 0.5, 1.0)
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
@@ -134,10 +137,7 @@ class Kernel(Scorer):
 
     def __post_init__(self) -> None:
         whole_number(self.n_landmarks, "n_landmarks", 32, 20_000)
-        real_number(self.ridge, "ridge", 0.0, 1e9, open_low=True)
-
-    def least_bytes(self, n_labels: int, n_features: int) -> int:
-        return 64 * n_features
+        real_number(self.ridge, "ridge", LEAST_RIDGE, 1e9)
 
     def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
         return _core.kernel(n_labels, n_features, self.n_landmarks, float(self.ridge))
@@ -157,7 +157,7 @@ class Neighbours(Scorer):
         whole_number(self.memory, "memory", 1, 2**24)
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
-        return 64 * n_features
+        return 33 * n_features  # their scale
 
     def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
         return _core.neighbours(n_labels, n_features, self.n_neighbours, self.memory)
@@ -198,7 +198,7 @@ class OutputNeighbours(Scorer):
         Neighbours(self.n_neighbours, self.memory)
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
-        return 64 * n_labels
+        return 16 * n_labels  # how often each was relevant, and known
 
     def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
         return _core.output_neighbours(n_labels, self.n_neighbours, self.memory)

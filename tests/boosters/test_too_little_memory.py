@@ -1,0 +1,70 @@
+"""A model that does not fit into memory says so before it takes it, and what to do."""
+
+import re
+import resource
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import boostline as bl
+from boostline import _limits
+from boostline.boosters import _booster
+
+K, D = 1000, 2**20  # tags, and the columns of HashingVectorizer() as it comes
+
+
+@pytest.fixture
+def row():
+    return sparse.csr_array(([1.0], ([0], [7])), shape=(1, D))
+
+
+@pytest.fixture
+def little_memory():
+    """Of this process: a quarter of a gigabyte more than it has."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, before[1]))
+    yield used + 2**28
+    resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def refused(model, row):
+    with pytest.raises(MemoryError) as caught:
+        model.learn(row, [{3}])
+    return str(caught.value)
+
+
+def test_the_error_says_what_is_needed_and_what_to_do(row, little_memory):
+    message = refused(bl.LabelRanker(K), row)
+    assert "x has 1,048,576 features and the model has 1,000 labels" in message
+    # 16 bytes for each feature and label: a weight and the sum of its squared gradients
+    named = re.search(r"need at least ([0-9.]+) GiB \(Committee the most\)", message)
+    assert named and 1.0 <= float(named[1]) / (16 * K * D / 2**30) < 1.01
+    for help in ("HashingVectorizer(n_features=", "fewer labels", "n_hashed=", "paper_trees"):
+        assert help in message
+
+
+def test_what_fails_although_the_machine_had_enough_says_the_same(row, little_memory, monkeypatch):
+    monkeypatch.setattr(_booster, "machine_bytes", lambda: 2**60)
+    model = bl.LabelRanker(K)
+    assert "use fewer features" in refused(model, row)
+    few = np.zeros(4)
+    few[0] = 1.0
+    assert np.isfinite(model.learn(few, {3})).all()  # the model is as new
+
+
+def test_scoring_before_the_first_example_is_refused_alike(row, little_memory):
+    with pytest.raises(MemoryError, match="use fewer features"):
+        bl.LabelRanker(K).score(row)
+
+
+def test_the_advice_works(row, little_memory):
+    learners = [bl.learners.Linear(n_hashed=2**10)]
+    assert bl.AdaOLMR(K, learners=learners).learn(row, [{3}]).shape == (1, K)
+    assert bl.AdaOLMR(K, learners=bl.learners.paper_trees(5)).learn(row, [{3}]).shape == (1, K)
+
+
+def test_the_memory_of_a_limited_process_is_its_limit(little_memory):
+    assert _limits.machine_bytes() <= little_memory
