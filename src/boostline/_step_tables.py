@@ -95,7 +95,8 @@ def step_table(
     kernel = np.array(walk_step(n_labels, n_relevant, edge)[::-1])  # (up, stay, down)
     if isinstance(loss, Exponential):
         rho = exponential_rate(n_labels, n_relevant, edge)
-        column = (math.e - 1.0) * rho ** np.arange(n_learners, dtype=np.float64)
+        # A product, because the last bit of NumPy's power depends on the CPU.
+        column = np.cumprod([math.e - 1.0, *[rho] * (n_learners - 1)], dtype=np.float64)
         return StepTable(0.0, 1.0, column[:, None], 0.0, rho)
     if isinstance(loss, Rank):
         return _unit_table(n_learners, -n_learners - 2.0, np.array([0.5, 0.5]), 0.0, kernel, -1.0)
@@ -122,10 +123,12 @@ def _unit_table(
     values[0] = right
     values[0, :start] = 0.0
     values[0, start : start + len(jumps)] = jumps
+    up, stay, down = kernel
     for n in range(1, n_learners):
         # The ends are beyond the reach of n steps, where D_n still is what D_0 was.
         values[n, 0], values[n, -1] = 0.0, right
-        values[n, 1:-1] = np.convolve(values[n - 1], kernel, "valid")
+        last = values[n - 1]
+        values[n, 1:-1] = down * last[:-2] + stay * last[1:-1] + up * last[2:]
     return StepTable(lo, 1.0, values, 0.0)
 
 

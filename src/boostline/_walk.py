@@ -74,14 +74,22 @@ def walk_law(n: int, n_labels: int, n_relevant: int, edge: float) -> FloatArray:
     remaining = n
     while remaining:
         if remaining & 1:
-            law, law_lo = _trimmed(np.convolve(law, factor), law_lo + factor_lo)
+            law, law_lo = _trimmed(_convolved(law, factor), law_lo + factor_lo)
         remaining >>= 1
         if remaining:
-            factor, factor_lo = _trimmed(np.convolve(factor, factor), 2 * factor_lo)
+            factor, factor_lo = _trimmed(_convolved(factor, factor), 2 * factor_lo)
     full = np.zeros(2 * n + 1)
     full[n + law_lo : n + law_lo + len(law)] = law
     full.flags.writeable = False
     return full
+
+
+def _convolved(a: FloatArray, b: FloatArray) -> FloatArray:
+    """The law of the sum of two independent variables: `np.convolve`, whose BLAS rounds differently on each CPU."""
+    law = np.zeros(len(a) + len(b) - 1)
+    for i, probability in enumerate(b):
+        law[i : i + len(a)] += probability * a
+    return law
 
 
 def _trimmed(law: FloatArray, lo: int) -> tuple[FloatArray, int]:

@@ -91,11 +91,12 @@ def pair_potential(
         at_integers = np.concatenate([[0.0], np.cumsum(tail)])  # y = -n .. n + 1
         y = x + loss.margin
         inside = np.interp(y, np.arange(-n, n + 2), at_integers)
-        return np.where(y > n + 1, y + float(law @ np.arange(-n, n + 1)), inside)
+        return np.where(y > n + 1, y + float((law * np.arange(-n, n + 1)).sum()), inside)
     if not isinstance(loss, PairLoss):
         raise TypeError(f"loss {loss.name!r} does not split into pairs; use potentials.potential")
     z = np.arange(-n, n + 1, dtype=np.float64)
-    return np.asarray(loss.pair(x[..., None] + z) @ law, dtype=np.float64)
+    # No matrix product: the rounding of BLAS depends on the CPU.
+    return np.asarray((loss.pair(x[..., None] + z) * law).sum(axis=-1), dtype=np.float64)
 
 
 def estimate(

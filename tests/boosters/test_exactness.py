@@ -129,22 +129,39 @@ def test_seed_decides_everything(stream):
     assert (a != c).any()
 
 
-def test_every_vector_width_gives_the_same_bits(tmp_path):
-    """The clone that the loader picks depends on the CPU: glibc can be told to see a lesser one."""
+def test_every_cpu_gives_the_same_bits():
+    """Which code the core's loader, NumPy and BLAS pick depends on the CPU; each can be told to see a lesser one."""
     script = (
         "import numpy as np, boostline as bl, hashlib\n"
         "rng = np.random.default_rng(0)\n"
         "X = rng.normal(size=(400, 30)); Y = X[:, :12] + .3 * rng.normal(size=(400, 12)) > .7\n"
-        "for m in (bl.AdaOLMR(12, learners=bl.learners.paper_trees(20)),\n"
-        "          bl.OnlineBMR(12, learners=bl.learners.paper_trees(20), edge=.05)):\n"
-        "    print(hashlib.sha256(m.learn(X, Y).tobytes()).hexdigest())\n"
+        "trees = bl.learners.paper_trees(20)\n"
+        "for m in (bl.AdaOLMR(12, learners=trees), bl.OnlineBMR(12, learners=trees, edge=.05),\n"
+        "          bl.OnlineBMR(12, learners=trees, edge=.05, loss='exponential'),\n"
+        "          bl.OnlineBMR(12, learners=trees, edge='auto')):\n"
+        "    digest = hashlib.sha256(m.learn(X, Y).tobytes())\n"
+        "    for name, array in sorted(m.state()['arrays'].items()):\n"
+        "        digest.update(name.encode() + array.tobytes())\n"
+        "    print(digest.hexdigest())\n"
     )
     outputs = set()
-    for hidden in ("", "-AVX512F,-AVX512DQ,-AVX512BW,-AVX512VL,-AVX512CD", "-AVX2,-FMA,-AVX512F"):
-        tunables = f"glibc.cpu.hwcaps={hidden}" if hidden else ""
+    glibc = "glibc.cpu.hwcaps="
+    for lesser in (
+        {},
+        {
+            "GLIBC_TUNABLES": glibc + "-AVX512F,-AVX512DQ,-AVX512BW,-AVX512VL,-AVX512CD",
+            "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_SKX AVX512F",
+            "OPENBLAS_CORETYPE": "Haswell",
+        },
+        {
+            "GLIBC_TUNABLES": glibc + "-AVX2,-FMA,-AVX512F",
+            "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX2 FMA3 AVX512_SKX AVX512F",
+            "OPENBLAS_CORETYPE": "Prescott",
+        },
+    ):
         result = subprocess.run(
-            [sys.executable, "-c", script],
-            env={**os.environ, "GLIBC_TUNABLES": tunables},
+            [sys.executable, "-W", "ignore", "-c", script],
+            env={**os.environ, **lesser},
             capture_output=True,
             text=True,
             check=True,
