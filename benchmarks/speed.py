@@ -4,6 +4,8 @@
 2. OnlineBMR against Ada.OLMR on m-reduced (needs BOOSTLINE_DATA).
 3. Two threads against one.
 4. Examples per second on every data set that is there.
+
+``--record`` adds the ratios of 1 to 3 to ``benchmarks/history.jsonl``.
 """
 
 from __future__ import annotations
@@ -13,9 +15,17 @@ import json
 import os
 import time
 
+import history
 from river_program import RiverAdaOLMR
 
 import boostline as bl
+
+#: What goes into the history: ratios, which can be compared between machines.
+RATIOS = {
+    "river": ("times faster than River", "ratio"),
+    "bmr": ("OnlineBMR / Ada.OLMR", "ratio"),
+    "threads": ("speed of two threads", "speedup"),
+}
 
 
 def seconds(model: bl.AdaOLMR | bl.OnlineBMR, data: bl.data.Dataset, n: int | None = None) -> float:
@@ -85,13 +95,21 @@ def main() -> None:
         "--rows", type=int, default=500, help="rows of yeast for the comparison with River"
     )
     parser.add_argument("--only", choices=["river", "bmr", "threads", "sets"])
+    parser.add_argument("--record", action="store_true", help="add the ratios to the history")
     arguments = parser.parse_args()
     parts = {"river": lambda: against_river(arguments.rows), "threads": threads, "sets": all_sets}
     if os.environ.get("BOOSTLINE_DATA"):
         parts["bmr"] = bmr_against_ada
+    ratios = {}
     for name, measure in parts.items():
         if arguments.only in (None, name):
-            print(name, json.dumps(measure(), indent=2), flush=True)
+            figures = measure()
+            print(name, json.dumps(figures, indent=2), flush=True)
+            if name in RATIOS:
+                title, key = RATIOS[name]
+                ratios[title] = figures[key]
+    if arguments.record and ratios:
+        history.append("speed", ratios)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,12 @@ def models() -> dict[str, bl.AdaOLMR | bl.OnlineBMR]:
         "Ada.OLMR, scorers": bl.AdaOLMR(N_LABELS, learners=scorers, seed=1),
         "OnlineBMR, hinge": bl.OnlineBMR(N_LABELS, learners=trees, edge=0.05, seed=1),
         "OnlineBMR, rank": bl.OnlineBMR(N_LABELS, learners=single, edge=0.05, loss="rank", seed=1),
+        "OnlineBMR, logistic": bl.OnlineBMR(
+            N_LABELS, learners=trees, edge=0.05, loss="logistic", seed=1
+        ),
+        "OnlineBMR, exponential": bl.OnlineBMR(
+            N_LABELS, learners=trees, edge=0.05, loss="exponential", seed=1
+        ),
         "OnlineBMR, auto": bl.OnlineBMR(N_LABELS, learners=trees, edge="auto", seed=1),
     }
 
