@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "boostline"
 PAGE = (ROOT / "docs" / "contributing.md").read_text().split("## A new format")[1]

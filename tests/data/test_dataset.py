@@ -128,6 +128,7 @@ def run(script: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.process
 def test_importing_data_imports_nothing_heavy() -> None:
     loaded = run("""
         import sys, boostline.data
@@ -137,6 +138,7 @@ def test_importing_data_imports_nothing_heavy() -> None:
     assert loaded == "[]"
 
 
+@pytest.mark.process
 def test_arff_needs_numpy_alone() -> None:
     assert (
         run("""
@@ -151,6 +153,7 @@ def test_arff_needs_numpy_alone() -> None:
     )
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("kind", "package", "text", "told"),
     [

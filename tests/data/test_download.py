@@ -244,6 +244,7 @@ def test_an_xml_is_kept_without_carriage_returns(
     assert (tmp_path / "set.xml").read_bytes() == plain
 
 
+@pytest.mark.process
 def test_two_processes_may_fetch_at_once(server: ThreadingHTTPServer, tmp_path: Path) -> None:
     target = tmp_path / "a"
     context = multiprocessing.get_context("spawn")

@@ -123,6 +123,7 @@ def test_rows_come_one_by_one(tmp_path: Path) -> None:
     np.testing.assert_array_equal([relevant for _, relevant in rows], Y)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", [name for name in FORMATS if "parquet" not in name])
 def test_standard_input(name: str, tmp_path: Path) -> None:
     path = write(tmp_path, name, 50)
@@ -153,6 +154,7 @@ def test_standard_input(name: str, tmp_path: Path) -> None:
     assert closed == "False"
 
 
+@pytest.mark.process
 def test_parquet_does_not_come_from_a_pipe() -> None:
     script = "from boostline import data; data.stream('-', format='parquet', labels=['a'])"
     run = subprocess.run(
@@ -172,6 +174,7 @@ LIVE = {
 }
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("kind", LIVE)
 def test_rows_are_handed_out_before_the_input_ends(kind: str) -> None:
     """A block comes when its rows are there, whatever may still follow."""
@@ -214,6 +217,7 @@ MEASURE = """
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "name", ["a.arff.gz", "sparse.arff", "a.csv", "a.parquet", "a.svm", "a.jsonl"]
 )
