@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "arrays.hpp"
+#include "bindings/arrays.hpp"
 
 namespace boostline {
 

@@ -3,7 +3,7 @@
 
 #include <mutex>
 
-#include "arrays.hpp"
+#include "bindings/arrays.hpp"
 #include "core/booster.hpp"
 #include "lock.hpp"
 

@@ -13,14 +13,9 @@
 #include "core/ada_olmr.hpp"
 #include "core/committee.hpp"
 #include "core/hoeffding_tree.hpp"
-#include "core/kernel_scorer.hpp"
 #include "core/label_ranker.hpp"
-#include "core/linear_scorer.hpp"
-#include "core/neighbours_scorer.hpp"
 #include "core/online_bmr.hpp"
-#include "core/recency_scorer.hpp"
-#include "core/ridge_scorer.hpp"
-#include "core/score_readers.hpp"
+#include "core/scorer_kinds.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -68,25 +63,15 @@ NB_MODULE(_core, m) {
 
     // Scorers of labels, and a committee of them.
     nb::class_<Scorer>(m, "Scorer");
-    const auto scorer = [](auto* made) { return std::shared_ptr<Scorer>(made); };
-    m.def("linear", [scorer](std::int32_t n_labels, std::int64_t n_features, std::uint64_t seed, std::size_t n_replays,
-                             std::size_t memory, double learning_rate, std::size_t n_hashed) {
-        return scorer(new LinearScorer(n_labels, n_features, seed, n_replays, memory, learning_rate, n_hashed));
+    m.def("scorer", [](const std::string& kind, std::int32_t n_labels, std::int64_t n_features, const nb::dict& settings) {
+        ScorerSettings made{n_labels, n_features, {}};
+        for (const auto& [name, value] : settings) {
+            auto& place = made.values[nb::cast<std::string>(name)];
+            if (nb::isinstance<nb::float_>(value)) place = nb::cast<double>(value);
+            else place = nb::cast<std::uint64_t>(value);
+        }
+        return make_scorer(kind, made);
     });
-    m.def("ridge", [scorer](std::int32_t n_labels, std::int64_t n_features, double ridge, double forgetting) {
-        return scorer(new RidgeScorer(n_labels, n_features, ridge, forgetting));
-    });
-    m.def("kernel", [scorer](std::int32_t n_labels, std::int64_t n_features, std::size_t n_landmarks, double ridge) {
-        return scorer(new KernelScorer(n_labels, n_features, n_landmarks, ridge));
-    });
-    m.def("neighbours", [scorer](std::int32_t n_labels, std::int64_t n_features, std::size_t n_neighbours, std::size_t memory) {
-        return scorer(new NeighboursScorer(n_labels, n_features, n_neighbours, memory));
-    });
-    m.def("recency", [scorer](std::int32_t n_labels, double decay) { return scorer(new RecencyScorer(n_labels, decay)); });
-    m.def("output_neighbours", [scorer](std::int32_t n_labels, std::size_t n_neighbours, std::size_t memory) {
-        return scorer(new OutputNeighboursScorer(n_labels, n_neighbours, memory));
-    });
-    m.def("stack", [scorer](std::int32_t n_labels, double ridge) { return scorer(new StackScorer(n_labels, ridge)); });
     // Members are (prefix, scorer, the members it reads, how many features it sees at the most); see core/committee.hpp.
     m.def("committee", [](std::int32_t n_labels, std::int64_t n_features, nb::list given) {
         std::vector<Member> members;

@@ -1,7 +1,7 @@
 // Weak learners written in Python, behind the core's interface.
 #pragma once
 
-#include "arrays.hpp"
+#include "bindings/arrays.hpp"
 #include "core/learner.hpp"
 #include "with_python.hpp"
 

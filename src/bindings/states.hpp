@@ -5,7 +5,7 @@
 #include <map>
 #include <memory>
 
-#include "arrays.hpp"
+#include "bindings/arrays.hpp"
 #include "core/booster.hpp"
 #include "with_python.hpp"
 

@@ -1,8 +1,9 @@
 // Ada.OLMR (Algorithm 3): online gradient descent on the learners' weights, Hedge over the experts.
 #pragma once
 
-#include "booster.hpp"
-#include "philox.hpp"
+#include "core/booster.hpp"
+#include "core/math.hpp"
+#include "core/philox.hpp"
 
 namespace boostline {
 

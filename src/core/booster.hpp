@@ -9,11 +9,11 @@
 #include <stdexcept>
 #include <vector>
 
-#include "drift_alarm.hpp"
-#include "learner.hpp"
-#include "pair_sums.hpp"
-#include "sums.hpp"
-#include "thread_pool.hpp"
+#include "core/drift_alarm.hpp"
+#include "core/learner.hpp"
+#include "core/kernels/pairs.hpp"
+#include "core/kernels/sums.hpp"
+#include "core/thread_pool.hpp"
 
 namespace boostline {
 

@@ -3,7 +3,7 @@
 // committee of one.
 #pragma once
 
-#include "scorer.hpp"
+#include "core/scorer.hpp"
 
 namespace boostline {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "archive.hpp"
+#include "core/archive.hpp"
 
 namespace boostline {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "archive.hpp"
-#include "example.hpp"
+#include "core/archive.hpp"
+#include "core/example.hpp"
 
 namespace boostline {
 

@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "arena.hpp"
-#include "label_updates.hpp"
-#include "learner.hpp"
-#include "split_search.hpp"
+#include "core/arena.hpp"
+#include "core/kernels/label_updates.hpp"
+#include "core/learner.hpp"
+#include "core/split_search.hpp"
 
 namespace boostline {
 
@@ -304,4 +304,4 @@ class HoeffdingTree final : public Learner {
 
 }  // namespace boostline
 
-#include "hoeffding_tree_state.hpp"
+#include "core/hoeffding_tree_state.hpp"

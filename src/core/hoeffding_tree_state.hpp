@@ -2,7 +2,7 @@
 // statistics in the order of their entries. What is in the arena's free list is not part of the state.
 #pragma once
 
-#include "hoeffding_tree.hpp"
+#include "core/hoeffding_tree.hpp"
 
 namespace boostline {
 

@@ -5,7 +5,8 @@
 // experts, and the scores are the mean of all of them by their Hedge weights.
 #pragma once
 
-#include "booster.hpp"
+#include "core/booster.hpp"
+#include "core/math.hpp"
 
 namespace boostline {
 

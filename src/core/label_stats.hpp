@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <limits>
 
-#include "math.hpp"
-#include "portable.hpp"
+#include "core/math.hpp"
+#include "core/portable.hpp"
 
 namespace boostline {
 

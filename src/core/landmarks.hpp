@@ -10,49 +10,13 @@
 #include <cmath>
 #include <limits>
 
-#include "feature_scale.hpp"
-#include "math.hpp"
-#include "scorer.hpp"
-#include "symmetric.hpp"
+#include "core/feature_scale.hpp"
+#include "core/kernels/distances.hpp"
+#include "core/math.hpp"
+#include "core/scorer.hpp"
+#include "core/symmetric.hpp"
 
 namespace boostline {
-
-struct Standardise {
-    const double* mean;
-    const double* inverse;  // of the deviation; 0: constant
-    double root;            // 1 / sqrt(number of features that are not constant)
-
-    BOOSTLINE_INLINE double operator()(std::size_t f, double x) const {
-        constexpr double kClip = 5.0;
-        double u = (x - mean[f]) * inverse[f];
-        u = u < kClip ? u : (u == u ? kClip : 0.0);  // missing: as the mean
-        return (u > -kClip ? u : -kClip) * root;
-    }
-};
-
-BOOSTLINE_VECTORISED static void standardise_dense(Standardise unit, const double* BOOSTLINE_RESTRICT x, std::size_t d,
-                                                   double* BOOSTLINE_RESTRICT u) {
-    for (std::size_t f = 0; f < d; ++f) u[f] = unit(f, x[f]);
-}
-
-BOOSTLINE_VECTORISED static void squared_distances(const double* BOOSTLINE_RESTRICT u, const double* BOOSTLINE_RESTRICT rows,
-                                                   std::size_t n, std::size_t d_padded, double* BOOSTLINE_RESTRICT out) {
-    for (std::size_t i = 0; i < n; ++i) {
-        const double* BOOSTLINE_RESTRICT row = rows + i * d_padded;
-        double lanes[kLanes] = {0.0};
-        for (std::size_t f = 0; f < d_padded; f += kLanes)
-            for (std::size_t l = 0; l < kLanes; ++l) {
-                const double difference = u[f + l] - row[f + l];
-                lanes[l] += difference * difference;
-            }
-        out[i] = combine_lanes(lanes);
-    }
-}
-
-BOOSTLINE_VECTORISED static void exponential_kernel(double* BOOSTLINE_RESTRICT values, std::size_t n, double width) {
-    const double rate = -1.0 / width;
-    for (std::size_t i = 0; i < n; ++i) values[i] = exp_(std::sqrt(values[i]) * rate) + 1.0;
-}
 
 // Sum of value[i] * dense[index[i]], in four lanes.
 inline double sparse_dot(const std::int32_t* index, const double* value, std::size_t n, const double* dense) {

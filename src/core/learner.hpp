@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "archive.hpp"
-#include "example.hpp"
+#include "core/archive.hpp"
+#include "core/example.hpp"
 
 namespace boostline {
 

@@ -9,57 +9,10 @@
 #include <cmath>
 #include <utility>
 
-#include "scorer.hpp"
-#include "symmetric.hpp"
+#include "core/scorer.hpp"
+#include "core/symmetric.hpp"
 
 namespace boostline {
-
-template <std::size_t kWidth>
-BOOSTLINE_INLINE void combine_columns(const double* BOOSTLINE_RESTRICT z, std::size_t n, const double* BOOSTLINE_RESTRICT w,
-                                      std::size_t stride, double* BOOSTLINE_RESTRICT out) {
-    double sums[kWidth] = {0.0};
-    for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t c = 0; c < kWidth; ++c) sums[c] += z[i] * w[i * stride + c];
-    for (std::size_t c = 0; c < kWidth; ++c) out[c] = sums[c];
-}
-
-// out = z^T W for W of n rows and k columns. Each label's sum runs over the inputs in order.
-BOOSTLINE_VECTORISED static void combine_rows(const double* z, std::size_t n, const double* w, std::size_t k, double* out) {
-    std::size_t c = 0;
-    for (; c + 32 <= k; c += 32) combine_columns<32>(z, n, w + c, k, out + c);
-    for (; c + 8 <= k; c += 8) combine_columns<8>(z, n, w + c, k, out + c);
-    for (; c + 4 <= k; c += 4) combine_columns<4>(z, n, w + c, k, out + c);
-    for (; c + 2 <= k; c += 2) combine_columns<2>(z, n, w + c, k, out + c);
-    for (; c < k; ++c) combine_columns<1>(z, n, w + c, k, out + c);
-}
-
-// W += factor * g e^T
-BOOSTLINE_VECTORISED static void add_outer(double factor, const double* BOOSTLINE_RESTRICT g, std::size_t n,
-                                           const double* BOOSTLINE_RESTRICT e, std::size_t k,
-                                           double* BOOSTLINE_RESTRICT w) {
-    for (std::size_t i = 0; i < n; ++i) {
-        const double a = factor * g[i];
-        for (std::size_t c = 0; c < k; ++c) w[i * k + c] += a * e[c];
-    }
-}
-
-// A = P Y, all of n rows; Y and A have k columns.
-BOOSTLINE_VECTORISED static void packed_times_matrix(const double* BOOSTLINE_RESTRICT cells, std::size_t n,
-                                                     const double* BOOSTLINE_RESTRICT y, std::size_t k,
-                                                     double* BOOSTLINE_RESTRICT a) {
-    for (std::size_t i = 0; i < n * k; ++i) a[i] = 0.0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const double* BOOSTLINE_RESTRICT row = cells + packed_row(i);
-        for (std::size_t j = 0; j < i; ++j) {
-            const double p = row[j];
-            for (std::size_t c = 0; c < k; ++c) {
-                a[i * k + c] += p * y[j * k + c];
-                a[j * k + c] += p * y[i * k + c];
-            }
-        }
-        for (std::size_t c = 0; c < k; ++c) a[i * k + c] += row[i] * y[i * k + c];
-    }
-}
 
 class RecursiveLeastSquares {
   public:

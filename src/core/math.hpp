@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "portable.hpp"
+#include "core/portable.hpp"
 
 namespace boostline {
 

@@ -9,43 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "archive.hpp"
-#include "portable.hpp"
-#include "scorer.hpp"
+#include "core/archive.hpp"
+#include "core/kernels/distances.hpp"
+#include "core/scorer.hpp"
 
 namespace boostline {
-
-// Points are stored in blocks of this many, coordinate by coordinate: the loop over the points of a block vectorises and
-// every distance is summed in the order of the coordinates, whatever the vector width.
-constexpr std::size_t kPointBlock = 16;
-
-// Squared distances of a point to all points of n_blocks blocks. Points are in single precision (half the memory to walk,
-// which is what takes the time), distances in double.
-BOOSTLINE_VECTORISED static void squared_distances(const float* BOOSTLINE_RESTRICT points, std::size_t n_blocks,
-                                                   std::size_t n_inputs, const double* BOOSTLINE_RESTRICT point,
-                                                   double* BOOSTLINE_RESTRICT distances) {
-    for (std::size_t b = 0; b < n_blocks; ++b) {
-        const float* BOOSTLINE_RESTRICT block = points + b * n_inputs * kPointBlock;
-        double sums[kPointBlock] = {0.0};
-        for (std::size_t f = 0; f < n_inputs; ++f) {
-            const double x = point[f];
-            for (std::size_t i = 0; i < kPointBlock; ++i) {
-                const double e = static_cast<double>(block[f * kPointBlock + i]) - x;
-                sums[i] += e * e;
-            }
-        }
-        for (std::size_t i = 0; i < kPointBlock; ++i) distances[b * kPointBlock + i] = sums[i];
-    }
-}
-
-BOOSTLINE_VECTORISED static void add_targets(const std::int8_t* BOOSTLINE_RESTRICT targets,
-                                             const double* BOOSTLINE_RESTRICT frequency, std::size_t n, double weight,
-                                             double* BOOSTLINE_RESTRICT sums) {
-    for (std::size_t j = 0; j < n; ++j) {
-        const double y = static_cast<double>(targets[j]);
-        sums[j] += weight * (y < 0.0 ? frequency[j] : y);  // unknown: as usual for the label
-    }
-}
 
 // Score of a label: the mean of its targets over the n_neighbours nearest of the last `capacity` points, with weights
 // n_neighbours * (1 - d^2 / largest d^2) * importance, and the label's frequency as one more neighbour of weight 1.

@@ -4,7 +4,7 @@
 #include <functional>
 #include <map>
 
-#include "booster.hpp"
+#include "core/booster.hpp"
 
 namespace boostline {
 

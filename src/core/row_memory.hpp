@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "archive.hpp"
-#include "feature_scale.hpp"
-#include "scorer.hpp"
+#include "core/archive.hpp"
+#include "core/feature_scale.hpp"
+#include "core/scorer.hpp"
 
 namespace boostline {
 

@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "archive.hpp"
-#include "feature_scale.hpp"
-#include "row_memory.hpp"
+#include "core/archive.hpp"
+#include "core/feature_scale.hpp"
+#include "core/row_memory.hpp"
 
 namespace boostline {
 

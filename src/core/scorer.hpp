@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "learner.hpp"
+#include "core/learner.hpp"
 
 namespace boostline {
 

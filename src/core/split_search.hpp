@@ -9,10 +9,10 @@
 #include <limits>
 #include <vector>
 
-#include "label_stats.hpp"
-#include "math.hpp"
-#include "portable.hpp"
-#include "split_sums.hpp"
+#include "core/label_stats.hpp"
+#include "core/math.hpp"
+#include "core/portable.hpp"
+#include "core/kernels/split_sums.hpp"
 
 namespace boostline {
 

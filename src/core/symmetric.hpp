@@ -10,91 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "archive.hpp"
-#include "portable.hpp"
-#include "sums.hpp"
+#include "core/archive.hpp"
+#include "core/kernels/matrices.hpp"
+#include "core/kernels/sums.hpp"
 
 namespace boostline {
-
-// Vectors that go with a PackedSymmetric have this length, zeros at the end.
-constexpr std::size_t padded(std::size_t n) { return (n + 7) / 8 * 8; }
-
-// Row i has padded(i + 1) cells: the rows before it fill i / 8 whole blocks, and part of one.
-constexpr std::size_t packed_row(std::size_t i) {
-    const std::size_t block = i / 8;
-    return 32 * block * (block + 1) + (i % 8) * 8 * (block + 1);
-}
-
-// y += a * x
-BOOSTLINE_VECTORISED static void add_multiple(double a, const double* BOOSTLINE_RESTRICT x, std::size_t n,
-                                              double* BOOSTLINE_RESTRICT y) {
-    for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
-}
-
-// y = P x. Each stored cell is read once and used for both of its places. Four rows at a time: y is then read and
-// written a quarter as often.
-BOOSTLINE_VECTORISED static void packed_multiply(const double* BOOSTLINE_RESTRICT cells, std::size_t n_padded,
-                                                 const double* BOOSTLINE_RESTRICT x, double* BOOSTLINE_RESTRICT y) {
-    for (std::size_t i = 0; i < n_padded; ++i) y[i] = 0.0;
-    for (std::size_t i = 0; i < n_padded; i += 4) {
-        const std::size_t whole = i / 8 * 8, length = whole + 8;
-        const double* BOOSTLINE_RESTRICT r0 = cells + packed_row(i);
-        const double* BOOSTLINE_RESTRICT r1 = r0 + length;
-        const double* BOOSTLINE_RESTRICT r2 = r1 + length;
-        const double* BOOSTLINE_RESTRICT r3 = r2 + length;
-        const double x0 = x[i], x1 = x[i + 1], x2 = x[i + 2], x3 = x[i + 3];
-        double a0[kLanes] = {0.0}, a1[kLanes] = {0.0}, a2[kLanes] = {0.0}, a3[kLanes] = {0.0};
-        for (std::size_t c = 0; c < whole; c += kLanes)
-            for (std::size_t l = 0; l < kLanes; ++l) {
-                const double p0 = r0[c + l], p1 = r1[c + l], p2 = r2[c + l], p3 = r3[c + l], v = x[c + l];
-                a0[l] += p0 * v;
-                a1[l] += p1 * v;
-                a2[l] += p2 * v;
-                a3[l] += p3 * v;
-                y[c + l] += (p0 * x0 + p1 * x1) + (p2 * x2 + p3 * x3);
-            }
-        y[i] += combine_lanes(a0);
-        y[i + 1] += combine_lanes(a1);
-        y[i + 2] += combine_lanes(a2);
-        y[i + 3] += combine_lanes(a3);
-        const double* row = r0;
-        for (std::size_t r = i; r < i + 4; ++r, row += length) {  // the triangle on the diagonal
-            for (std::size_t c = whole; c < r; ++c) {
-                y[r] += row[c] * x[c];
-                y[c] += row[c] * x[r];
-            }
-            y[r] += row[r] * x[r];
-        }
-    }
-}
-
-// P -= sum_j factor[j] g_j g_j^T for the n_vectors (a multiple of 4) rows g_j of `vectors`. Columns go in strips whose part
-// of the vectors fits the first-level cache. Above the diagonal, rows of a block get numbers nobody reads.
-BOOSTLINE_VECTORISED static void packed_subtract(double* BOOSTLINE_RESTRICT cells, std::size_t n_padded,
-                                                 const double* BOOSTLINE_RESTRICT vectors, std::size_t stride,
-                                                 const double* BOOSTLINE_RESTRICT factor, std::size_t n_vectors) {
-    constexpr std::size_t kStrip = 128;
-    for (std::size_t from = 0; from < n_padded; from += kStrip)
-        for (std::size_t i = from; i < n_padded; i += 2) {
-            const std::size_t length = i / 8 * 8 + 8, to = std::min(length, from + kStrip);
-            double* BOOSTLINE_RESTRICT r0 = cells + packed_row(i);
-            double* BOOSTLINE_RESTRICT r1 = r0 + length;
-            for (std::size_t j = 0; j < n_vectors; j += 4) {
-                const double* BOOSTLINE_RESTRICT g0 = vectors + j * stride;
-                const double* BOOSTLINE_RESTRICT g1 = g0 + stride;
-                const double* BOOSTLINE_RESTRICT g2 = g1 + stride;
-                const double* BOOSTLINE_RESTRICT g3 = g2 + stride;
-                const double a0 = factor[j] * g0[i], a1 = factor[j + 1] * g1[i];
-                const double a2 = factor[j + 2] * g2[i], a3 = factor[j + 3] * g3[i];
-                const double b0 = factor[j] * g0[i + 1], b1 = factor[j + 1] * g1[i + 1];
-                const double b2 = factor[j + 2] * g2[i + 1], b3 = factor[j + 3] * g3[i + 1];
-                for (std::size_t c = from; c < to; ++c) {
-                    r0[c] = (((r0[c] - a0 * g0[c]) - a1 * g1[c]) - a2 * g2[c]) - a3 * g3[c];
-                    r1[c] = (((r1[c] - b0 * g0[c]) - b1 * g1[c]) - b2 * g2[c]) - b3 * g3[c];
-                }
-            }
-        }
-}
 
 class PackedSymmetric {
   public:

@@ -29,8 +29,10 @@ class Scorer(Description):
     reads: tuple[str, ...] = ()
 
     def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
-        """Make the scorer. Only for concrete descriptions."""
-        raise NotImplementedError
+        """Make the scorer: the core knows it by its kind, and takes the fields as settings."""
+        settings = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+        settings.pop("reads", None)
+        return _core.scorer(self.kind, n_labels, n_features, settings)
 
     def build(self, n_labels: int, n_features: int) -> _core.Learner:
         return _core.committee(
@@ -77,17 +79,6 @@ class Linear(Scorer):
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return (self.n_hashed or n_features) * (16 * n_labels + 32)  # weights and their step sizes
 
-    def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
-        return _core.linear(
-            n_labels,
-            n_features,
-            self.seed or 0,
-            self.n_replays,
-            self.memory,
-            float(self.learning_rate),
-            self.n_hashed,
-        )
-
 
 @dataclass(frozen=True)
 class Ridge(Scorer):
@@ -119,9 +110,6 @@ class Ridge(Scorer):
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return n_features * (4 * n_features + 8 * n_labels + 32)
 
-    def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
-        return _core.ridge(n_labels, n_features, float(self.ridge), float(self.forgetting))
-
 
 @dataclass(frozen=True)
 class Kernel(Scorer):
@@ -138,9 +126,6 @@ class Kernel(Scorer):
     def __post_init__(self) -> None:
         whole_number(self.n_landmarks, "n_landmarks", 32, 20_000)
         real_number(self.ridge, "ridge", LEAST_RIDGE, 1e9)
-
-    def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
-        return _core.kernel(n_labels, n_features, self.n_landmarks, float(self.ridge))
 
 
 @dataclass(frozen=True)
@@ -159,9 +144,6 @@ class Neighbours(Scorer):
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return 33 * n_features  # their scale
 
-    def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
-        return _core.neighbours(n_labels, n_features, self.n_neighbours, self.memory)
-
 
 @dataclass(frozen=True)
 class Recency(Scorer):
@@ -177,9 +159,6 @@ class Recency(Scorer):
 
     def __post_init__(self) -> None:
         real_number(self.decay, "decay", 0.0, 1.0)
-
-    def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
-        return _core.recency(n_labels, float(self.decay))
 
 
 @dataclass(frozen=True)
@@ -200,9 +179,6 @@ class OutputNeighbours(Scorer):
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return 16 * n_labels  # how often each was relevant, and known
 
-    def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
-        return _core.output_neighbours(n_labels, self.n_neighbours, self.memory)
-
 
 @dataclass(frozen=True)
 class Stack(Scorer):
@@ -220,9 +196,6 @@ class Stack(Scorer):
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return 12 * n_labels * n_labels
-
-    def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
-        return _core.stack(n_labels, float(self.ridge))
 
 
 def _draw_seed(rng: np.random.Generator) -> int:

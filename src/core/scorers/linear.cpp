@@ -3,16 +3,15 @@
 // some of the last rows once more: this replay is worth more than any tuning of the steps.
 //
 // Memory: two doubles for each feature and label (rounded up to a multiple of 8 labels), and the rows for the replay.
-#pragma once
-
-#include "math.hpp"
-#include "philox.hpp"
-#include "portable.hpp"
-#include "row_memory.hpp"
-#include "row_scale.hpp"
-#include "scorer.hpp"
+#include "core/math.hpp"
+#include "core/philox.hpp"
+#include "core/portable.hpp"
+#include "core/row_memory.hpp"
+#include "core/row_scale.hpp"
+#include "core/scorer_kinds.hpp"
 
 namespace boostline {
+namespace {
 
 // 1 / sqrt(x) for a positive normal x, to 3e-12: a guess from the bits and two steps of Halley's method. Several times
 // as fast as a square root and a division, and the loop over it is where the time goes.
@@ -322,4 +321,10 @@ class LinearScorer final : public Scorer {
     std::vector<double> bias_, bias_squares_;
 };
 
+const RegisterScorer registered("linear", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {
+    return std::make_unique<LinearScorer>(s.n_labels, s.n_features, s.count("seed"), static_cast<int>(s.count("n_replays")), s.count("memory"),
+                                          s.number("learning_rate"), static_cast<std::int64_t>(s.count("n_hashed")));
+});
+
+}  // namespace
 }  // namespace boostline

@@ -1,14 +1,8 @@
-// Sums and ranges of vectors. Sums are kept in kLanes partial sums, so that they vectorise and do not wait for one
-// another, and give the same bits at any vector width.
-#pragma once
-
-#include <cstddef>
-
-#include "portable.hpp"
+#include "core/kernels/sums.hpp"
 
 namespace boostline {
 
-BOOSTLINE_VECTORISED static double sum(const double* BOOSTLINE_RESTRICT a, std::size_t n) {
+BOOSTLINE_VECTORISED double sum(const double* BOOSTLINE_RESTRICT a, std::size_t n) {
     double lanes[kLanes] = {0.0}, rest = 0.0;
     const std::size_t whole = n - n % kLanes;
     for (std::size_t i = 0; i < whole; i += kLanes)
@@ -17,9 +11,8 @@ BOOSTLINE_VECTORISED static double sum(const double* BOOSTLINE_RESTRICT a, std::
     return combine_lanes(lanes) + rest;
 }
 
-// The sum of a[i] (b[i] - centre).
-BOOSTLINE_VECTORISED static double dot(const double* BOOSTLINE_RESTRICT a, const double* BOOSTLINE_RESTRICT b,
-                                       std::size_t n, double centre = 0.0) {
+BOOSTLINE_VECTORISED double dot(const double* BOOSTLINE_RESTRICT a, const double* BOOSTLINE_RESTRICT b, std::size_t n,
+                                double centre) {
     double lanes[kLanes] = {0.0}, rest = 0.0;
     const std::size_t whole = n - n % kLanes;
     for (std::size_t i = 0; i < whole; i += kLanes)
@@ -28,12 +21,7 @@ BOOSTLINE_VECTORISED static double dot(const double* BOOSTLINE_RESTRICT a, const
     return combine_lanes(lanes) + rest;
 }
 
-struct Range {
-    double low, high;
-};
-
-// Of at least one number, none of them NaN.
-BOOSTLINE_VECTORISED static Range range_of(const double* BOOSTLINE_RESTRICT a, std::size_t n) {
+BOOSTLINE_VECTORISED Range range_of(const double* BOOSTLINE_RESTRICT a, std::size_t n) {
     double low[kLanes], high[kLanes];
     for (std::size_t l = 0; l < kLanes; ++l) low[l] = high[l] = a[0];
     const std::size_t whole = n - n % kLanes;

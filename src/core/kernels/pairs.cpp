@@ -1,19 +1,11 @@
-// Sums over the pairs (relevant l, irrelevant r) of an example. Scores come split into the two groups, next to each
-// other in memory; d = s[r] - s[l] is positive where the pair is ranked wrongly.
-#pragma once
+#include "core/kernels/pairs.hpp"
 
-#include <cmath>
-#include <vector>
-
-#include "math.hpp"
-#include "portable.hpp"
+#include "core/math.hpp"
 
 namespace boostline {
 
-// Number of wrongly ranked pairs, ties one half.
-BOOSTLINE_VECTORISED static double count_inversions(const double* BOOSTLINE_RESTRICT relevant, std::size_t n_relevant,
-                                                    const double* BOOSTLINE_RESTRICT irrelevant,
-                                                    std::size_t n_irrelevant) {
+BOOSTLINE_VECTORISED double count_inversions(const double* BOOSTLINE_RESTRICT relevant, std::size_t n_relevant,
+                                             const double* BOOSTLINE_RESTRICT irrelevant, std::size_t n_irrelevant) {
     double total = 0.0;  // multiples of one half: exact in any order
     for (std::size_t l = 0; l < n_relevant; ++l) {
         const double score = relevant[l];
@@ -32,14 +24,13 @@ BOOSTLINE_VECTORISED static double count_inversions(const double* BOOSTLINE_REST
     return total;
 }
 
-BOOSTLINE_VECTORISED static void exp_differences(const double* BOOSTLINE_RESTRICT scores, std::size_t n, double from,
-                                                 double* BOOSTLINE_RESTRICT out) {
+BOOSTLINE_VECTORISED void exp_differences(const double* BOOSTLINE_RESTRICT scores, std::size_t n, double from,
+                                          double* BOOSTLINE_RESTRICT out) {
     for (std::size_t i = 0; i < n; ++i) out[i] = exp_(scores[i] - from);
 }
 
-// Adds e_r / (e_r + e_l) to each irrelevant label's sum and returns the sum over r.
-BOOSTLINE_VECTORISED static double add_sigmoids(double e_relevant, const double* BOOSTLINE_RESTRICT e_irrelevant,
-                                                std::size_t n, double* BOOSTLINE_RESTRICT irrelevant_sum) {
+BOOSTLINE_VECTORISED double add_sigmoids(double e_relevant, const double* BOOSTLINE_RESTRICT e_irrelevant,
+                                         std::size_t n, double* BOOSTLINE_RESTRICT irrelevant_sum) {
     double lanes[kLanes] = {0.0};
     const std::size_t whole = n - n % kLanes;
     for (std::size_t r = 0; r < whole; r += kLanes)
@@ -58,19 +49,8 @@ BOOSTLINE_VECTORISED static double add_sigmoids(double e_relevant, const double*
     return combine_lanes(lanes) + rest;
 }
 
-// A piecewise linear function of d, constant outside its table: given at d = origin + j / per_unit, where per_unit is a
-// whole number, so that d and d - 1 lie at the same place within their cells.
-struct StepRow {
-    const double* values;
-    double origin;
-    std::int32_t per_unit;
-    std::int32_t last_cell;  // there is one more value than cells
-};
-
-// For one relevant label: adds step(s[r] - s[l]) to each irrelevant label's sum and returns the sum over r of
-// step(s[r] - s[l] - 1). Any d is at least one unit inside the table; if it were not, the nearest that is would be taken.
-BOOSTLINE_VECTORISED static double add_steps(double relevant, const double* BOOSTLINE_RESTRICT irrelevant,
-                                             std::size_t n, StepRow row, double* BOOSTLINE_RESTRICT irrelevant_sum) {
+BOOSTLINE_VECTORISED double add_steps(double relevant, const double* BOOSTLINE_RESTRICT irrelevant, std::size_t n,
+                                      StepRow row, double* BOOSTLINE_RESTRICT irrelevant_sum) {
     constexpr std::size_t kBlock = 64;
     std::int32_t cells[kBlock];  // found for a block of labels at a time, which vectorises; looking up does not
     double fractions[kBlock];

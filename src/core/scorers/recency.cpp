@@ -1,9 +1,8 @@
 // How often each label came lately: a count that fades. Knows nothing of the features; pays where labels come in bursts.
-#pragma once
-
-#include "scorer.hpp"
+#include "core/scorer_kinds.hpp"
 
 namespace boostline {
+namespace {
 
 class RecencyScorer final : public Scorer {
   public:
@@ -55,4 +54,9 @@ class RecencyScorer final : public Scorer {
     std::vector<double> counts_;
 };
 
+const RegisterScorer registered("recency", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {
+    return std::make_unique<RecencyScorer>(s.n_labels, s.number("decay"));
+});
+
+}  // namespace
 }  // namespace boostline

@@ -5,12 +5,12 @@
 // taken anew, and the inverse rebuilt, after 32, 64, 128, ... rows; in between the inverse grows by a border. From then on
 // centres, scale and width stay, and the a_i are learnt by recursive least squares on the kernel values, which goes on from
 // the same solution: its covariance is (K W K + ridge K)^-1 = (K^-1 - (K + ridge / w)^-1) / ridge.
-#pragma once
-
-#include "landmarks.hpp"
-#include "least_squares.hpp"
+#include "core/landmarks.hpp"
+#include "core/least_squares.hpp"
+#include "core/scorer_kinds.hpp"
 
 namespace boostline {
+namespace {
 
 class KernelScorer final : public Scorer {
   public:
@@ -222,4 +222,9 @@ class KernelScorer final : public Scorer {
     std::vector<double> kernel_, solution_, residual_;
 };
 
+const RegisterScorer registered("kernel", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {
+    return std::make_unique<KernelScorer>(s.n_labels, s.n_features, static_cast<std::int32_t>(s.count("n_landmarks")), s.number("ridge"));
+});
+
+}  // namespace
 }  // namespace boostline

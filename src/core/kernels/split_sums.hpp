@@ -4,17 +4,18 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "label_stats.hpp"
-#include "math.hpp"
-#include "portable.hpp"
+#include "core/label_stats.hpp"
+#include "core/math.hpp"
+#include "core/portable.hpp"
 
 namespace boostline {
 
 constexpr int kThresholds = 10;
 
-// The hot loops of split search, in double precision (exact) and in single precision (coarse: twice the lanes, and short
-// polynomials). They work on groups of kGroup covariates, so that no loop has a remainder: the last group starts where
-// it ends with the last covariate, and may repeat some of the group before it. A cell is a threshold of a covariate:
+// The hot loops of split search, in double precision (exact) and in single precision (coarse: twice the lanes, and
+// short polynomials). They work on groups of kGroup covariates, so that no loop has a remainder: the last group starts
+// where it ends with the last covariate, and may repeat some of the group before it. A cell is a threshold of a
+// covariate:
 //
 //   cells of group 0                          | cells of group 1 | ...        kThresholds * kGroup each
 //   threshold 0: kGroup covariates | 1 | ...
@@ -35,7 +36,9 @@ struct Normal;
 template <>
 struct Normal<double> {
     BOOSTLINE_INLINE static NormalSplit divide(double z) { return normal_split(z); }
-    BOOSTLINE_INLINE static double inverse_deviation(double weight, double m2) { return boostline::inverse_deviation(weight, m2); }
+    BOOSTLINE_INLINE static double inverse_deviation(double weight, double m2) {
+        return boostline::inverse_deviation(weight, m2);
+    }
 };
 template <>
 struct Normal<float> {
@@ -80,7 +83,8 @@ BOOSTLINE_INLINE void add_varying_label(const LabelStats& s, std::size_t n, cons
 
 // A label each of whose covariates has had one value only is on one side as a whole: its division has no entropy.
 template <class Real>
-BOOSTLINE_INLINE void add_constant_label(const LabelStats& s, std::size_t n, const double* BOOSTLINE_RESTRICT thresholds,
+BOOSTLINE_INLINE void add_constant_label(const LabelStats& s, std::size_t n,
+                                         const double* BOOSTLINE_RESTRICT thresholds,
                                          Real* BOOSTLINE_RESTRICT left_weight) {
     for (std::size_t g = 0; g < n_groups(n); ++g) {
         Real weight[kGroup];
@@ -112,8 +116,8 @@ BOOSTLINE_INLINE bool add_weight(const LabelStats& s, std::size_t n, double* BOO
 
 // All labels of a leaf, one after the other.
 template <class Real>
-BOOSTLINE_INLINE void add_all_labels(const LabelStats* labels, std::size_t n_labels, std::size_t n, const double* thresholds,
-                                     double* total, Real* left_weight, Real* left_over) {
+BOOSTLINE_INLINE void add_all_labels(const LabelStats* labels, std::size_t n_labels, std::size_t n,
+                                     const double* thresholds, double* total, Real* left_weight, Real* left_over) {
     for (std::size_t i = 0; i < n_labels; ++i) {
         if (i + 1 < n_labels) labels[i + 1].prefetch(n);
         if (add_weight(labels[i], n, total))

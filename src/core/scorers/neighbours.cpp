@@ -1,13 +1,12 @@
 // The nearest of the last rows, on a common scale (row_scale.hpp). Meant for up to some hundred features: a row costs a
 // walk over all rows in memory.
-#pragma once
-
-#include "nearest_memory.hpp"
-#include "row_memory.hpp"
-#include "row_scale.hpp"
-#include "scorer.hpp"
+#include "core/nearest_memory.hpp"
+#include "core/row_memory.hpp"
+#include "core/row_scale.hpp"
+#include "core/scorer_kinds.hpp"
 
 namespace boostline {
+namespace {
 
 class NeighboursScorer final : public Scorer {
   public:
@@ -97,4 +96,9 @@ class NeighboursScorer final : public Scorer {
     NearestMemory nearest_;
 };
 
+const RegisterScorer registered("neighbours", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {
+    return std::make_unique<NeighboursScorer>(s.n_labels, s.n_features, s.count("n_neighbours"), s.count("memory"));
+});
+
+}  // namespace
 }  // namespace boostline

@@ -1,11 +1,11 @@
 // Ridge regression of the labels on the standardised features, exact after every row (recursive least squares). For few
 // features: a row costs their number squared.
-#pragma once
-
-#include "feature_scale.hpp"
-#include "least_squares.hpp"
+#include "core/feature_scale.hpp"
+#include "core/least_squares.hpp"
+#include "core/scorer_kinds.hpp"
 
 namespace boostline {
+namespace {
 
 class RidgeScorer final : public Scorer {
   public:
@@ -87,4 +87,9 @@ class RidgeScorer final : public Scorer {
     Entries entries_;
 };
 
+const RegisterScorer registered("ridge", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {
+    return std::make_unique<RidgeScorer>(s.n_labels, s.n_features, s.number("ridge"), s.number("forgetting"));
+});
+
+}  // namespace
 }  // namespace boostline

@@ -3,15 +3,15 @@
 
 #include <cstddef>
 
-#include "portable.hpp"
+#include "core/portable.hpp"
 
 namespace boostline {
 
 // Adds one observation with importance q; a NaN covariate is left out.
 BOOSTLINE_VECTORISED static void observe(double* BOOSTLINE_RESTRICT weight, double* BOOSTLINE_RESTRICT mean,
                                          double* BOOSTLINE_RESTRICT m2, double* BOOSTLINE_RESTRICT min,
-                                         double* BOOSTLINE_RESTRICT max, const double* BOOSTLINE_RESTRICT x, std::size_t n,
-                                         double q) {
+                                         double* BOOSTLINE_RESTRICT max, const double* BOOSTLINE_RESTRICT x,
+                                         std::size_t n, double q) {
     for (std::size_t f = 0; f < n; ++f) {
         const double value = x[f];
         const bool known = value == value;
@@ -28,8 +28,8 @@ BOOSTLINE_VECTORISED static void observe(double* BOOSTLINE_RESTRICT weight, doub
 }
 
 // Ranges [low, high] of covariates take in the ranges [min, max]; NaN changes nothing.
-BOOSTLINE_VECTORISED static void widen(double* BOOSTLINE_RESTRICT low, double* BOOSTLINE_RESTRICT high, const double* min,
-                                       const double* max, std::size_t n) {
+BOOSTLINE_VECTORISED static void widen(double* BOOSTLINE_RESTRICT low, double* BOOSTLINE_RESTRICT high,
+                                       const double* min, const double* max, std::size_t n) {
     for (std::size_t f = 0; f < n; ++f) {
         low[f] = min[f] < low[f] ? min[f] : low[f];
         high[f] = max[f] > high[f] ? max[f] : high[f];

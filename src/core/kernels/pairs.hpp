@@ -1,0 +1,40 @@
+// Sums over the pairs (relevant l, irrelevant r) of an example. Scores come split into the two groups, next to each
+// other in memory; d = s[r] - s[l] is positive where the pair is ranked wrongly.
+//
+// Each function is compiled for several vector widths; see portable.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/portable.hpp"
+
+namespace boostline {
+
+// A piecewise linear function of d, constant outside its table: given at d = origin + j / per_unit, where per_unit is a
+// whole number, so that d and d - 1 lie at the same place within their cells.
+struct StepRow {
+    const double* values;
+    double origin;
+    std::int32_t per_unit;
+    std::int32_t last_cell;  // there is one more value than cells
+};
+
+// Number of wrongly ranked pairs, ties one half.
+double count_inversions(const double* BOOSTLINE_RESTRICT relevant, std::size_t n_relevant,
+                        const double* BOOSTLINE_RESTRICT irrelevant, std::size_t n_irrelevant);
+
+void exp_differences(const double* BOOSTLINE_RESTRICT scores, std::size_t n, double from,
+                     double* BOOSTLINE_RESTRICT out);
+
+// Adds e_r / (e_r + e_l) to each irrelevant label's sum and returns the sum over r.
+double add_sigmoids(double e_relevant, const double* BOOSTLINE_RESTRICT e_irrelevant, std::size_t n,
+                    double* BOOSTLINE_RESTRICT irrelevant_sum);
+
+// For one relevant label: adds step(s[r] - s[l]) to each irrelevant label's sum and returns the sum over r of
+// step(s[r] - s[l] - 1). Any d is at least one unit inside the table; if it were not, the nearest that is would be
+// taken.
+double add_steps(double relevant, const double* BOOSTLINE_RESTRICT irrelevant, std::size_t n, StepRow row,
+                 double* BOOSTLINE_RESTRICT irrelevant_sum);
+
+}  // namespace boostline

@@ -1,0 +1,42 @@
+// The nearest of the last rows, where near means that other members of a committee gave similar scores: a metric that knows
+// of the labels. Its row is the sum of those members' scores, one feature per label; it starts anew when labels are
+// added, as what it learned is about score vectors of another length.
+#include "core/nearest_memory.hpp"
+#include "core/scorer_kinds.hpp"
+
+namespace boostline {
+namespace {
+
+class OutputNeighboursScorer final : public Scorer {
+  public:
+    OutputNeighboursScorer(std::int32_t n_labels, std::size_t n_neighbours, std::size_t memory)
+        : n_neighbours_(n_neighbours), memory_(memory), nearest_(fresh(static_cast<std::size_t>(n_labels))) {}
+
+    std::string kind() const override { return "output_neighbours"; }
+    Vote vote() const override { return Vote::proportional; }
+    void score(const Row& x, double* raw) const override { nearest_.score(x.dense, raw); }
+    void learn(const Row& x, const Targets& targets, double importance, const double*) override {
+        nearest_.add(x.dense, targets.value.data(), importance);
+    }
+    void grow_labels(std::int32_t n) override { nearest_ = fresh(static_cast<std::size_t>(n)); }
+    void grow_features(std::int64_t, bool) override {}  // they do not reach it
+    void reset() override { nearest_.clear(); }
+    std::size_t memory_bytes() const override { return sizeof(*this) + nearest_.memory_bytes(); }
+    std::unique_ptr<Scorer> clone() const override { return std::make_unique<OutputNeighboursScorer>(*this); }
+    void save(Archive& out, const std::string& prefix) const override { nearest_.save(out, prefix); }
+    void load(const ArchiveView& in, const std::string& prefix) override { nearest_.load(in, prefix); }
+    void check(const std::string& prefix) const override { nearest_.check(prefix); }
+
+  private:
+    NearestMemory fresh(std::size_t n_labels) const { return NearestMemory(n_labels, n_labels, n_neighbours_, memory_); }
+
+    std::size_t n_neighbours_, memory_;
+    NearestMemory nearest_;
+};
+
+const RegisterScorer registered("output_neighbours", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {
+    return std::make_unique<OutputNeighboursScorer>(s.n_labels, s.count("n_neighbours"), s.count("memory"));
+});
+
+}  // namespace
+}  // namespace boostline

@@ -1,0 +1,53 @@
+// Least squares on the scores that other members of a committee give to all labels: it knows which labels go together
+// (stacking). Its row is the sum of those members' scores, one feature per label; it starts anew when labels are added,
+// as what it learned is about score vectors of another length.
+#include "core/least_squares.hpp"
+#include "core/scorer_kinds.hpp"
+
+namespace boostline {
+namespace {
+
+class StackScorer final : public Scorer {
+  public:
+    StackScorer(std::int32_t n_labels, double ridge) : ridge_(ridge), model_(fresh(static_cast<std::size_t>(n_labels))) {}
+
+    std::string kind() const override { return "stack"; }
+    Vote vote() const override { return Vote::soft_clip; }
+    void score(const Row& x, double* raw) const override {
+        static thread_local std::vector<double> inputs;
+        with_constant(x, inputs);
+        model_.score(inputs.data(), raw);
+    }
+    void learn(const Row& x, const Targets& targets, double importance, const double* raw) override {
+        with_constant(x, inputs_);
+        model_.learn(inputs_.data(), targets.value.data(), importance, raw);
+    }
+    void grow_labels(std::int32_t n) override { model_ = fresh(static_cast<std::size_t>(n)); }
+    void grow_features(std::int64_t, bool) override {}  // they do not reach it
+    void reset() override { model_ = fresh(model_.n_labels()); }
+    std::size_t memory_bytes() const override {
+        return sizeof(*this) + model_.memory_bytes() + inputs_.capacity() * sizeof(double);
+    }
+    std::unique_ptr<Scorer> clone() const override { return std::make_unique<StackScorer>(*this); }
+    void save(Archive& out, const std::string& prefix) const override { model_.save(out, prefix); }
+    void load(const ArchiveView& in, const std::string& prefix) override { model_.load(in, prefix, model_.n_labels() + 1); }
+    void check(const std::string& prefix) const override { model_.check(prefix); }
+
+  private:
+    RecursiveLeastSquares fresh(std::size_t n_labels) const { return RecursiveLeastSquares(n_labels + 1, n_labels, ridge_); }
+    static void with_constant(const Row& x, std::vector<double>& inputs) {
+        inputs.assign(x.dense, x.dense + x.n_features);
+        inputs.push_back(1.0);
+    }
+
+    double ridge_;
+    RecursiveLeastSquares model_;
+    std::vector<double> inputs_;
+};
+
+const RegisterScorer registered("stack", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {
+    return std::make_unique<StackScorer>(s.n_labels, s.number("ridge"));
+});
+
+}  // namespace
+}  // namespace boostline
