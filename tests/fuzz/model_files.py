@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from forging import forged, parts
+from mutations import mutated
 from zoo import Plan, random_labels, random_rows
 
 import boostline as bl
@@ -41,8 +42,11 @@ def case(seed: int, folder: Path, outcomes: Counter[str]) -> None:
             _change_arrays(rng, arrays)
         else:
             _change_description(rng, metadata)
+    content = _mended(rng, metadata, arrays)
+    if rng.random() < 0.05:
+        content = mutated(rng, content, 1)
     path = folder / "m.blm"
-    path.write_bytes(_mended(rng, metadata, arrays))
+    path.write_bytes(content)
     outcomes["loaded" if _use(rng, path) else "refused"] += 1
 
 

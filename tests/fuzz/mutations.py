@@ -49,6 +49,9 @@ PIECES: tuple[bytes, ...] = (
     *(b" " * 2000, b"," * 2000, b"\n" * 500, b"a" * 3000, b"\t " * 300, b'"' * 301, b"{" * 500),
 )
 
+#: Bytes of a piece that is repeated until it is long.
+LONG = 300_000
+
 
 def mutated(rng: np.random.Generator, content: bytes, times: int) -> bytes:
     """The content after so many changes."""
@@ -73,6 +76,9 @@ def _changed(rng: np.random.Generator, content: bytearray) -> bytes:
         del content[place:stop]
     elif what == 7:
         content[place:place] = content[place:stop] * int(rng.choice([1, 2, 50]))
+    elif what == 9 and rng.random() < 0.1:  # what is not linear in length takes too long now
+        piece = PIECES[rng.integers(len(PIECES))]
+        content[place:place] = piece * (LONG // len(piece))
     elif what == 8:
         return _lines_changed(rng, bytes(content))
     elif rng.random() < 0.3:
