@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.contract.label_sets import UNKNOWN
+
 FloatArray = NDArray[np.float64]
 
 _BINS = 32
@@ -32,8 +34,6 @@ _KEEP = 0.96
 #: A label's own histogram counts as much as the common one once it has so many examples.
 _COMMON_EXAMPLES = 100.0
 _ROUNDING = 1e-13
-
-UNKNOWN = -1
 
 
 class ZeroPoint:

@@ -278,9 +278,19 @@ def test_copies_go_on_alike(make):
     [
         ({"a": "red", "new": 1.0}, {"p": True, "n": True}, 1.0, "feature 'a' is 'red'"),
         ({"a": float("inf"), "new": 1.0}, {"p": True, "n": True}, 1.0, "feature 'a' is inf"),
-        ({"a": 1.0, "new": 1.0}, {"p": "yes", "n": True}, 1.0, "y has 'yes' for label 'p'"),
-        ({"a": 1.0, "new": 1.0}, "p", 1.0, "y is 'p', but a dict"),
-        ({"a": 1.0, "new": 1.0}, {"p": True, "n": True}, 2.0, "w is 2.0"),
+        (
+            {"a": 1.0, "new": 1.0},
+            {"p": "yes", "n": True},
+            1.0,
+            "y has the value 'yes' for label 'p', but must",
+        ),
+        ({"a": 1.0, "new": 1.0}, "p", 1.0, "y is a str, but must be a set or list of labels"),
+        (
+            {"a": 1.0, "new": 1.0},
+            {"p": True, "n": True},
+            2.0,
+            "w has the value 2.0, but must lie in",
+        ),
     ],
 )
 def test_bad_input_is_refused_and_changes_nothing(x, y, w, message):

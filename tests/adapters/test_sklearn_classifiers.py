@@ -20,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import boostline as bl
+from boostline.contract.label_sets import LabelLists
 from boostline.learners import paper_trees
 from boostline.sklearn import AdaOLMRClassifier, LabelRankerClassifier, OnlineBMRClassifier
 from boostline.zero_point import ZeroPoint
@@ -82,13 +83,18 @@ def test_many_sparse_labels_are_never_dense_all_at_once(monkeypatch):
     rng = np.random.default_rng(0)
     Y: Any = sparse.random(3000, 200, density=0.01, random_state=0, data_rvs=np.ones, format="csr")
     largest = []
-    toarray = sparse.csr_matrix.toarray
+    toarray, mask = sparse.csr_matrix.toarray, LabelLists.mask
 
     def watched(self, *args, **kwargs):
         largest.append(self.shape[0])
         return toarray(self, *args, **kwargs)
 
+    def watched_mask(self, n_labels):
+        largest.append(len(self.start) - 1)
+        return mask(self, n_labels)
+
     monkeypatch.setattr(sparse.csr_matrix, "toarray", watched)
+    monkeypatch.setattr(LabelLists, "mask", watched_mask)
     X = rng.normal(size=(3000, 4))
     model = AdaOLMRClassifier(paper_trees(1), random_state=0).fit(X, sparse.csr_matrix(Y))
     assert largest and max(largest) < 3000
@@ -172,9 +178,30 @@ def test_frames_are_checked_by_name(library, data):
         model.predict(frame(X, columns[::-1]))
     with pytest.raises(ValueError, match="feature names"):
         model.partial_fit(frame(X, ["x", *columns[1:]]), frame(Y, labels))
-    with pytest.raises(ValueError, match="columns of Y are"):
-        model.partial_fit(frame(X, columns), frame(Y, labels[::-1]))
+    with pytest.raises(ValueError, match="Y lacks the column 'l4' and has the column 'other', but"):
+        model.partial_fit(frame(X, columns), frame(Y, [*labels[:4], "other"]))
     assert model.booster_.clock == len(X)
+    # Labels come in any order; features in another one are refused, as scikit-learn's own checks demand.
+    model.partial_fit(frame(X, columns), frame(Y[:, ::-1], labels[::-1]))
+    plain.partial_fit(X, Y)
+    np.testing.assert_array_equal(
+        model.decision_function(frame(X, columns)), plain.decision_function(X)
+    )
+    # The booster itself takes frames by name.
+    np.testing.assert_array_equal(
+        model.booster_.score(frame(X[:, ::-1], columns[::-1])), plain.booster_.score(X)
+    )
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_the_booster_ranks_frames_of_floats_and_bools(library, data):
+    module = pytest.importorskip(library)
+    X, Y = data
+    values = {"a": X[:, 0], "b": X[:, 1] > 0, "c": X[:, 2], "d": X[:, 3] > 1}
+    frame = module.DataFrame(values)
+    model = AdaOLMRClassifier(paper_trees(10), random_state=0).fit(frame, Y)
+    want = model.booster_.rank(np.column_stack([*values.values()]).astype(float))
+    assert model.booster_.rank(frame) == want
 
 
 def test_unknown_labels_are_nan(data):
@@ -250,12 +277,15 @@ def test_common_zero_point_keeps_the_ranking(data):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda X, Y: (X, Y[:, :3]), r"Y has 3 columns, but the model has 5 labels"),
+        (lambda X, Y: (X, Y[:, :3]), r"Y is an array of shape \(400, 3\), but"),
         (
             lambda X, Y: (X, Y[:, 0]),
-            r"y has shape \(400,\), but the model was begun with indicators",
+            r"y has shape \(400,\), but must be indicators, \(n, k\), as in the first call",
         ),
-        (lambda X, Y: (X, Y + 1), "Unknown label type"),
+        (
+            lambda X, Y: (X, Y + 1),
+            "Y has the value 2, but an indicator must have 0 and 1, or NaN for unknown",
+        ),
         (lambda X, Y: (X[:, :3], Y), "X has 3 features"),
         (lambda X, Y: (X[:3], Y), "inconsistent numbers of samples"),
         (lambda X, Y: (X * np.inf, Y), "infinity"),
@@ -289,7 +319,9 @@ def test_bad_arguments_are_refused(data):
     with pytest.raises(ValueError, match="y has the class 7"):
         model.partial_fit(X, Y[:, 0] + 6, classes=[6, 8])
     model.partial_fit(X, Y[:, 0] + 6, classes=[6, 7])  # the failed call began nothing
-    with pytest.raises(ValueError, match="classes names 4 labels, but Y has 5 columns"):
+    with pytest.raises(
+        ValueError, match="classes has 4 names, but must have 5, one per column of Y"
+    ):
         AdaOLMRClassifier(paper_trees(3)).partial_fit(X, Y, classes=list("abcd"))
     with pytest.raises(NotFittedError):
         LabelRankerClassifier().predict(X)

@@ -104,6 +104,13 @@ class LabelSets:
         self._lists = lists
         self._masks = masks
 
+    @classmethod
+    def of_relevance(cls, codes: NDArray[np.int8]) -> LabelSets:
+        """Of (n, k) codes: 1 for relevant, 0 for irrelevant and UNKNOWN for unknown labels."""
+        n, n_labels = codes.shape
+        unknown = codes == UNKNOWN
+        return cls(n, n_labels, masks=(codes == 1, unknown if unknown.any() else None))
+
     @cached_property
     def relevant(self) -> LabelLists:
         return self._lists[0] if self._lists else LabelLists.nonzero(self.is_relevant)

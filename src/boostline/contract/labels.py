@@ -7,7 +7,6 @@ None for unknown). Names that are whole numbers leave no room for places.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
@@ -150,6 +149,9 @@ class LabelSpace:
             self._refuse_shape(array.shape[1:] if is_single else array.shape, n, is_single, name)
         if array.dtype.kind == "b":
             return LabelSets(n, self.n_labels, masks=(array, None))
+        if array.dtype.kind == "O":  # values that may be None
+            codes = [_truth(value, label, name) for row in array for label, value in enumerate(row)]
+            return LabelSets.of_relevance(np.array(codes, dtype=np.int8).reshape(array.shape))
         if array.dtype.kind not in "iuf":
             raise TypeError(f"{name} has dtype {array.dtype}, but must have bools, or 0 and 1")
         mask = array == 1
@@ -182,32 +184,21 @@ class LabelSpace:
                 sets = self._read(array, 1, True, name)
                 lists.append(sets.relevant.values.tolist())
                 unknown.append(sets.unknown.values.tolist())
-            elif isinstance(one, Mapping):
-                told = {label: read_truth(value, label, name) for label, value in one.items()}
-                of = {self.index(label, name): value for label, value in told.items()}
-                lists.append(sorted(place for place, value in of.items() if value == 1))
-                unknown.append(sorted(place for place, value in of.items() if value == UNKNOWN))
             else:
-                lists.append(self._labels(one, name))
-                unknown.append(())
+                found = self._places(read_told(one, name), name)
+                lists.append(sorted(place for place, code in found.items() if code == 1))
+                unknown.append(sorted(place for place, code in found.items() if code == UNKNOWN))
         hidden = LabelLists.of(unknown) if any(unknown) else None
         return LabelSets(len(lists), self.n_labels, lists=(LabelLists.of(lists), hidden))
 
-    def _labels(self, one: Any, name: str) -> list[int]:
-        """One set of labels, as ascending places."""
-        if not isinstance(one, Set | Sequence) or isinstance(one, str | bytes):
-            raise TypeError(
-                f"{name} is a {type(one).__name__}, but must be a set or list of labels, or an indicator "
-                f"of length {self.n_labels}"
-            )
-        found = sorted([self.index(label, name) for label in one])
-        for a, b in itertools.pairwise(found):
-            if a == b:
-                label = a if self.names is None else self.names[a]
-                raise ValueError(
-                    f"{name} has label {label!r} twice, but must have each once "
-                    "(an indicator must be an array, not a list)"
-                )
+    def _places(self, told: list[tuple[Any, int]], name: str) -> dict[int, int]:
+        """What is told of labels, by their places."""
+        found: dict[int, int] = {}
+        for label, code in told:
+            place = self.index(label, name)
+            if place in found:
+                raise ValueError(_twice(label, name))
+            found[place] = code
         return found
 
     def _refuse_shape(self, shape: Any, n: int, is_single: bool, name: str) -> None:
@@ -218,17 +209,47 @@ class LabelSpace:
         )
 
 
-def read_truth(value: Any, label: Any, name: str) -> int:
-    """1 for a label that is relevant, 0 for one that is not, UNKNOWN for None and NaN."""
+def read_told(one: Any, name: str) -> list[tuple[Any, int]]:
+    """What one label set says: the labels that it names, with 1 for relevant, 0 for irrelevant, UNKNOWN for unknown."""
+    if isinstance(one, Mapping):
+        return [(label, _truth(value, label, name)) for label, value in one.items()]
+    if not isinstance(one, Set | Sequence) or isinstance(one, str | bytes):
+        raise TypeError(
+            f"{name} is a {type(one).__name__}, but must be a set or list of labels, a dict that says of labels "
+            "whether they are relevant, or an indicator array"
+        )
+    return [(label, 1) for label in one]
+
+
+def distinct_labels(told: list[tuple[Any, int]], name: str) -> dict[Any, int]:
+    """The same as a dict, for labels that have no places yet."""
+    found: dict[Any, int] = {}
+    for label, code in told:
+        try:
+            if label in found:
+                raise ValueError(_twice(label, name))
+        except TypeError:
+            raise ValueError(
+                f"{name} has label {label!r}, but labels must be numbers, strings or the like"
+            ) from None
+        found[label] = code
+    return found
+
+
+def _truth(value: Any, label: Any, name: str) -> int:
     if value is True or value is False:
         return int(value)
     if frames.is_missing(value):
         return UNKNOWN
-    if value in (0, 1):
+    if isinstance(value, int | float | np.number | np.bool_) and value in (0, 1):
         return int(value)
     raise ValueError(
         f"{name} has the value {value!r} for label {label!r}, but must have True, False, or None for unknown"
     )
+
+
+def _twice(label: Any, name: str) -> str:
+    return f"{name} has label {label!r} twice, but must have each once (an indicator must be an array, not a list)"
 
 
 def _listed(relevant: Any) -> Any:

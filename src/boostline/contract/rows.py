@@ -111,6 +111,14 @@ def _sparse_rows(x: Any, name: str, names: Sequence[Any] | None) -> Rows:
     return Rows((csr.start, csr.column, values), x.shape[0], x.shape[1], is_single, names)
 
 
+def sparse_row(columns: NDArray[Any], values: FloatArray, n_features: int, name: str = "x") -> Rows:
+    """One row of which only some columns are stored; these ascend."""
+    start = np.array([0, len(columns)])
+    native = (start, np.ascontiguousarray(columns, dtype=np.int64), values)
+    _refuse_too_large(values, name, CSR(*native))
+    return Rows(native, 1, n_features, is_single=True)
+
+
 def too_large(values: FloatArray) -> NDArray[np.bool_]:
     """Which values no learner can take: the infinite ones, and those beyond `LARGEST_VALUE`."""
     return np.abs(values) > LARGEST_VALUE  # False for NaN

@@ -12,10 +12,12 @@ from river import base
 
 from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR
 from boostline.boosters._growth import CannotGrow
-from boostline.contract.numbers import real_number, whole_number
+from boostline.contract.label_sets import UNKNOWN, LabelSets
+from boostline.contract.labels import distinct_labels, read_told
+from boostline.contract.numbers import read_weights, real_number, whole_number
 from boostline.learners import paper_trees
 from boostline.river._features import FeaturePlaces
-from boostline.zero_point import UNKNOWN, ZeroPoint
+from boostline.zero_point import ZeroPoint
 
 Features = Mapping[Any, Any]
 
@@ -94,12 +96,8 @@ class _Classifier(base.MultiLabelClassifier):
         w
             Importance weight in [0, 1].
         """
-        if not 0.0 <= w <= 1.0:
-            raise ValueError(f"w is {w}, but importance weights lie in [0, 1]")
-        told = {
-            label: 1 if value is True else 0 if value is False else _relevance(label, value)
-            for label, value in (y if type(y) is dict else _told(y)).items()
-        }
+        read_weights(w, 1, "w")
+        told = distinct_labels(read_told(y, "y"), "y")
         self._follow_the_booster()
         row = self._features.admitted(x, self._grow_features)
         index = self._index
@@ -113,13 +111,8 @@ class _Classifier(base.MultiLabelClassifier):
         else:
             relevance = np.full(len(index), _ABSENT[self.absent], dtype=np.int8)
             relevance[[index[label] for label in told]] = list(told.values())
-        some_unknown = self.absent == "unknown" or UNKNOWN in told.values()
-        scores = self._booster.learn(
-            row,
-            relevance == 1,
-            weight=w,
-            unknown=relevance == UNKNOWN if some_unknown else None,
-        )
+        sets = LabelSets.of_relevance(relevance[np.newaxis])
+        scores = self._booster.learn(row, sets, weight=w)
         self._zero.observe_one(scores, relevance, w)
 
     def _follow_the_booster(self) -> None:
@@ -168,26 +161,6 @@ class _Classifier(base.MultiLabelClassifier):
             return np.zeros(len(self._index))
         self._follow_the_booster()
         return self._booster.score(self._features.row(x)).reshape(-1)
-
-
-def _told(y: Any) -> Mapping[Any, Any]:
-    if isinstance(y, Mapping):
-        return y
-    if isinstance(y, str) or not isinstance(y, Iterable):
-        raise TypeError(
-            f"y is {y!r}, but a dict of labels (True, False or None) or a set of the relevant ones is needed"
-        )
-    return dict.fromkeys(y, True)
-
-
-def _relevance(label: Any, value: Any) -> int:
-    if value is None:
-        return UNKNOWN
-    if value == 1:
-        return 1
-    if value == 0:
-        return 0
-    raise ValueError(f"y has {value!r} for label {label!r}, but True, False or None is needed")
 
 
 class LabelRankerClassifier(_Classifier):

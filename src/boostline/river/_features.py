@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline.contract.rows import LARGEST_VALUE, too_large
+from boostline.contract.rows import LARGEST_VALUE, sparse_row, too_large
 
 FloatArray = NDArray[np.float64]
 
@@ -20,25 +20,6 @@ _RESERVE = 8
 _MOST_FEATURES, _MOST_MISSING = 2**16, 2**12
 #: Rows are passed on as sparse when so small a share of the places is filled.
 _SPARSE_SHARE = 0.1
-
-
-class SparseRow:
-    """One row in the form of a scipy CSR matrix, as far as boosters look at one.
-
-    Making a scipy matrix takes longer than all else that is done for a row.
-    """
-
-    has_canonical_format = True
-
-    def __init__(self, values: FloatArray, places: NDArray[np.intp], n_features: int) -> None:
-        self.data, self.indices = values, places
-        self.indptr = np.array([0, len(places)])
-        self.shape = (1, n_features)
-        self.dtype = values.dtype
-        self.nnz = len(places)
-
-    def tocsr(self) -> SparseRow:
-        return self
 
 
 class FeaturePlaces:
@@ -130,7 +111,7 @@ class FeaturePlaces:
             values = values[self._last_has_place]
         if self._fill == 0.0 and len(places) < _SPARSE_SHARE * n:
             order = places.argsort()
-            return SparseRow(values[order], places[order], n)
+            return sparse_row(places[order], values[order], n)
         row = np.full(n, self._fill)
         row[places] = values
         return row

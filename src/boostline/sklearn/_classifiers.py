@@ -13,8 +13,10 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR
+from boostline.contract.label_sets import LabelSets
+from boostline.contract.numbers import whole_number
 from boostline.sklearn import _targets
-from boostline.zero_point import UNKNOWN, ZeroPoint
+from boostline.zero_point import ZeroPoint
 
 FloatArray = NDArray[np.float64]
 
@@ -64,17 +66,17 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Importance of each row. Up to 1 it is the booster's importance weight; above 1 a row is learned several
             times in succession (2.5: three times with 5/6); a row with 0 is left out.
         """
-        X, y, weights, names = self._checked(X, y, sample_weight, reset=True)
-        n_passes = _whole_number(self.n_passes, "n_passes")
-        target = _targets.begin(y, names, None)
-        y = target.prepare(y)
+        X, y, weights = self._checked(X, y, sample_weight, reset=True)
+        n_passes = whole_number(self.n_passes, "n_passes", 1)
+        target = _targets.begin(y, None)
+        sets = target.read(y)
         self._begin(target)
         random = check_random_state(self.random_state)
         n = X.shape[0]
         for i in range(n_passes):
             order = random.permutation(n) if self.shuffle else np.arange(n)
             # Scores of rows that were learned before say nothing about new rows: later passes leave the zero point.
-            self._pass(X, y, weights, order, honest=i == 0)
+            self._pass(X, sets, weights, order, honest=i == 0)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -91,22 +93,22 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         first = not hasattr(self, "booster_")
         if first and classes is None and np.ndim(y) < 2 and not hasattr(y, "tocsr"):
             raise ValueError("classes must be passed on the first call to partial_fit.")
-        X, y, weights, names = self._checked(X, y, sample_weight, reset=first)
+        X, y, weights = self._checked(X, y, sample_weight, reset=first)
         if first:
-            target = _targets.begin(y, names, classes)
+            target = _targets.begin(y, classes)
         else:
             target = self._target
-            _targets.go_on(target, y, names, classes)
-        y = target.prepare(y)
+            _targets.go_on(target, y, classes)
+        sets = target.read(y)
         if first:  # only now that nothing can be wrong with y
             self._begin(target)
         self.booster_.n_threads = effective_n_jobs(self.n_jobs)
-        self._pass(X, y, weights, np.arange(X.shape[0]), honest=True)
+        self._pass(X, sets, weights, np.arange(X.shape[0]), honest=True)
         return self
 
     def _checked(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool
-    ) -> tuple[Any, Any, FloatArray | None, list[Any] | None]:
+    ) -> tuple[Any, Any, FloatArray | None]:
         if self.zero_point not in _ZERO_POINTS:
             raise ValueError(
                 f"zero_point is {self.zero_point!r}, but must be one of {', '.join(_ZERO_POINTS)}"
@@ -116,7 +118,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         X = self._features(X, reset=reset)
-        y, names = _targets.read(y)
+        y = _targets.checked(y)
         check_consistent_length(X, y)
         weights = None
         if sample_weight is not None:
@@ -128,7 +130,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     f"sample_weight has the value {weights.max():g}, but a row can be learned at most "
                     f"{_MAX_WEIGHT:g} times; divide the weights by a common factor"
                 )
-        return X, y, weights, names
+        return X, y, weights
 
     def _features(self, X: Any, *, reset: bool) -> Any:
         return validate_data(
@@ -149,13 +151,15 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             seed,
             effective_n_jobs(self.n_jobs),
         )
+        if hasattr(self, "feature_names_in_"):
+            booster.features = self.feature_names_in_.tolist()
         self._target, self.classes_, self.booster_ = target, target.classes, booster
         self.zero_point_ = ZeroPoint(booster.n_labels, per_label=self.zero_point == "label")
 
     def _pass(
         self,
         X: Any,
-        y: Any,
+        sets: LabelSets,
         weights: FloatArray | None,
         order: NDArray[np.intp],
         *,
@@ -169,17 +173,11 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows: Any = order[start : start + _BLOCK]
             if in_order and weights is None:
                 rows = slice(start, start + len(rows))  # a view, not a copy
-            known = self._target.relevance(y[rows])
-            some_unknown = self._target.multilabel and bool((known == UNKNOWN).any())
+            some = sets.take(rows)
             importance = 1.0 if weights is None else weights[start : start + _BLOCK]
-            scores = self.booster_.learn(
-                X[rows],
-                known == 1,
-                weight=importance,
-                unknown=known == UNKNOWN if some_unknown else None,
-            )
+            scores = self.booster_.learn(X[rows], some, weight=importance)
             if honest and self._target.multilabel:
-                self.zero_point_.observe(scores, known, importance)
+                self.zero_point_.observe(scores, some.relevance, importance)
 
     # Prediction.
 
@@ -379,9 +377,3 @@ def _repeated(order: NDArray[np.intp], weights: FloatArray) -> tuple[NDArray[np.
     weights = weights[order]
     rounds = np.ceil(weights).astype(np.intp)
     return np.repeat(order, rounds), np.repeat(weights / np.maximum(rounds, 1), rounds)
-
-
-def _whole_number(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} is {value!r}, but must be a whole number of at least 1")
-    return int(value)
