@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.contract.sparse import is_sparse
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
@@ -26,11 +28,6 @@ class Block(NamedTuple):
 
     X: Matrix
     Y: Indicator
-
-
-def is_sparse(matrix: object) -> bool:
-    """Whether `matrix` is a scipy sparse matrix, without importing scipy."""
-    return hasattr(matrix, "tocsr")
 
 
 @dataclass(frozen=True)

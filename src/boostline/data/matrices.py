@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline.data.dataset import MAX_DENSE_LABELS, Indicator, Matrix, is_sparse
+from boostline.contract.sparse import is_sparse
+from boostline.data.dataset import MAX_DENSE_LABELS, Indicator, Matrix
 from boostline.data.errors import need
 
 if TYPE_CHECKING:
