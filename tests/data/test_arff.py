@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import io
 import time
@@ -250,8 +249,10 @@ def test_long_lines_take_linear_time(what: str) -> None:
     """A quadratic reader takes 20 to 40 seconds."""
     text = LONG[what].replace("@data", "@attribute y {0,1}\n@data")
     start = time.process_time()
-    with contextlib.suppress(DataError):
+    try:
         assert read(text, ["y"]).Y.tolist() == [[True]]
+    except DataError as error:
+        assert len(str(error)) < 1200
     assert time.process_time() - start < 2.0
 
 

@@ -29,11 +29,12 @@ class DataError(ValueError):
     """
 
     def __init__(self, message: str, *, path: str | None = None, line: int | None = None) -> None:
-        self.message = message
+        # A damaged row may be one value of many megabytes.
+        self.message = message if len(message) < 1000 else f"{message[:500]} ... {message[-400:]}"
         self.path = path
         self.line = line
         where = "" if path is None else path if line is None else f"{path}:{line}"
-        super().__init__(f"{where}: {message}" if where else message)
+        super().__init__(f"{where}: {self.message}" if where else self.message)
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (type(self), self.message, self.path, self.line))
