@@ -70,7 +70,7 @@ class Session:
             (self.change_threads, 2),
             (self.grow, 1),
             (self.refused_growth, 1),
-            (self.fork, 0.0),
+            (self.fork, 0.15),
         ]
         weights = np.array([weight for _, weight in methods])
         method = methods[self.rng.choice(len(methods), p=weights / weights.sum())][0]

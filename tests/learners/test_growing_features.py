@@ -237,6 +237,19 @@ def test_growth_that_fails_leaves_no_trace(what, order):
     np.testing.assert_array_equal(model.learn(X, Y), twin.learn(X, Y))
 
 
+def test_labels_that_come_before_the_first_example_reach_every_learner():
+    X, Y = stream(10)
+    model = bl.LabelRanker(K, learners=[Grows(), Ridge()])
+    model.add_labels(1)
+    assert np.isfinite(model.learn(X, np.hstack([Y, Y[:, :1]]))).all()
+    learners = [Grows(), Breaks()]
+    model = bl.LabelRanker(K, learners=learners)
+    with pytest.raises(OSError, match="no room"):
+        model.add_labels(1)
+    assert model.n_labels == K and [len(one.counts) for one in learners] == [K, K]
+    assert (learners[1].counts == 1.0).all()
+
+
 def test_without_memory_for_it_nothing_changes():
     """What a growth takes is asked for before anything is given up."""
     X, Y = stream(60)

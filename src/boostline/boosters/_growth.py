@@ -14,7 +14,7 @@ from boostline.contract.frames import distinct
 from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import whole_number
 from boostline.learners import Description
-from boostline.learners.python import FromPython
+from boostline.learners.python import Adapter, FromPython
 
 
 class CannotGrow(TypeError):
@@ -30,6 +30,7 @@ class Growth(Record):
     _space: LabelSpace
     _n_features: int | None
     _features: list[Any] | None
+    _learners: list[Description]
     _resolved: list[Description] | None
 
     def add_labels(self, labels: int | Sequence[Any]) -> None:
@@ -59,7 +60,10 @@ class Growth(Record):
         # The names first: who ranks meanwhile finds a name for every label that is scored.
         before, self._labels = self._labels, names
         try:
-            self._grow(lambda native: native.grow_labels(n))
+            if self._native is None:
+                self._grow_learners(n)
+            else:
+                self._grow(self._native, lambda native: native.grow_labels(n))
         except BaseException:
             self._labels = before
             raise
@@ -109,7 +113,7 @@ class Growth(Record):
         # Names first, as with labels.
         before, self._features = self._features, names
         try:
-            self._grow(lambda native: native.grow_features(total, were == "missing"))
+            self._grow(self._native, lambda native: native.grow_features(total, were == "missing"))
         except BaseException:
             self._features = before
             raise
@@ -140,15 +144,29 @@ class Growth(Record):
                     f"{name} has no {method}(n_{what}), so the model cannot take new {what}"
                 )
 
-    def _grow(self, grow: Callable[[_core.Model], None]) -> None:
+    def _grow(self, native: _core.Model, grow: Callable[[_core.Model], None]) -> None:
         """Let the compiled model grow: if it cannot, nothing has changed."""
-        if self._native is None:
-            return
-        undo = Undo(self._native, n_rows=1)
+        undo = Undo(native, n_rows=1)
         try:
-            grow(self._native)
+            grow(native)
         except BaseException:
             undo.run()
+            raise
+
+    def _grow_learners(self, n_labels: int) -> None:
+        """Tell the learners written in Python, as the compiled model does once there is one."""
+        adapters = [
+            Adapter(description.learner, self._n_labels)
+            for description in self._learners
+            if isinstance(description, FromPython) and hasattr(description.learner, "grow_labels")
+        ]
+        snapshots = [adapter.snapshot() for adapter in adapters]
+        try:
+            for adapter in adapters:
+                adapter.grow_labels(n_labels)
+        except BaseException:
+            for adapter, snapshot in zip(adapters, snapshots, strict=True):
+                adapter.restore(snapshot)
             raise
 
     def _catch_up(self) -> None:
