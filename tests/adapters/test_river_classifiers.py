@@ -15,9 +15,9 @@ pytest.importorskip("river")
 from river import checks, datasets, feature_extraction, preprocessing
 
 import boostline as bl
+from boostline.adapters.zero_point import ZeroPoint
 from boostline.learners import paper_trees
 from boostline.river import AdaOLMRClassifier, LabelRankerClassifier, OnlineBMRClassifier
-from boostline.zero_point import ZeroPoint
 
 BOTH = pytest.mark.parametrize("make", [AdaOLMRClassifier, OnlineBMRClassifier])
 ALL = pytest.mark.parametrize(

@@ -20,10 +20,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import boostline as bl
+from boostline.adapters.zero_point import ZeroPoint
 from boostline.contract.label_sets import LabelLists
 from boostline.learners import paper_trees
 from boostline.sklearn import AdaOLMRClassifier, LabelRankerClassifier, OnlineBMRClassifier
-from boostline.zero_point import ZeroPoint
 
 BOTH = pytest.mark.parametrize("make", [AdaOLMRClassifier, OnlineBMRClassifier])
 

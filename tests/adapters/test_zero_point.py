@@ -7,8 +7,8 @@ import pickle
 import numpy as np
 import pytest
 
+from boostline.adapters.zero_point import ZeroPoint
 from boostline.contract.label_sets import UNKNOWN
-from boostline.zero_point import ZeroPoint
 
 
 def micro_f1(relevant, named):

@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse
 
 import boostline as bl
-from boostline import _limits
-from boostline.boosters import _booster
+from boostline.boosters import booster
+from boostline.saving import limits
 
 K, D = 1000, 2**20  # tags, and the columns of HashingVectorizer() as it comes
 
@@ -47,7 +47,7 @@ def test_the_error_says_what_is_needed_and_what_to_do(row, little_memory):
 
 
 def test_what_fails_although_the_machine_had_enough_says_the_same(row, little_memory, monkeypatch):
-    monkeypatch.setattr(_booster, "machine_bytes", lambda: 2**60)
+    monkeypatch.setattr(booster, "machine_bytes", lambda: 2**60)
     model = bl.LabelRanker(K)
     assert "use fewer features" in refused(model, row)
     few = np.zeros(4)
@@ -67,4 +67,4 @@ def test_the_advice_works(row, little_memory):
 
 
 def test_the_memory_of_a_limited_process_is_its_limit(little_memory):
-    assert _limits.machine_bytes() <= little_memory
+    assert limits.machine_bytes() <= little_memory

@@ -148,9 +148,9 @@ def shell_commands(page: Path) -> Iterator[str]:
 def test_shell_commands_parse(page):
     import typer
 
-    from boostline.cli import _app
+    from boostline.cli import app
 
-    top = typer.main.get_command(_app.make_app())
+    top = typer.main.get_command(app.make_app())
     for text in shell_commands(page):
         words = shlex.split(text, comments=True)[1:]
         command: Any = top

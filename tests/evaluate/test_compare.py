@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from boostline.evaluate import compare, train_then_test
-from boostline.evaluate._curve import CurveRecorder
 from boostline.evaluate.baselines import DecayedCounts
+from boostline.evaluate.curves import CurveRecorder
 
 
 def test_mean_and_spread_are_those_of_the_runs(data, logistic):

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import boostline as bl
-from boostline._safetensors import DTYPES, canonical_json
 from boostline.saving import LoadError
+from boostline.saving.container import DTYPES, canonical_json
 
 Arrays = Mapping[str, NDArray[Any]]
 

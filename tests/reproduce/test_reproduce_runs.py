@@ -10,8 +10,8 @@ from reproduce_helpers import essence, make_data
 
 import boostline as bl
 from boostline import reproduce
+from boostline.reproduce.one_run import perform
 from boostline.reproduce.plan import Settings, Task, fingerprint
-from boostline.reproduce.work import perform
 
 SMALL = Settings(trees=5)
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import boostline as bl
-from boostline._atomic import replace_file
+from boostline.saving.atomic import replace_file
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_a_folder_that_is_not_there_is_said(model, tmp_path):
 def test_a_device_that_is_full_is_an_error(model):
     if not os.path.exists("/dev/full"):
         pytest.skip("there is no /dev/full here")
-    from boostline._safetensors import stored, write
+    from boostline.saving.container import stored, write
 
     arrays = {name: stored(name, array) for name, array in model.state()["arrays"].items()}
     with pytest.raises(OSError), open("/dev/full", "wb") as file:

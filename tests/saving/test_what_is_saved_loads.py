@@ -9,9 +9,9 @@ import pytest
 
 import boostline as bl
 from boostline import saving
-from boostline._safetensors import write
 from boostline.contract import rows
 from boostline.saving import SaveError
+from boostline.saving.container import write
 
 L = bl.learners
 K, D = 3, 4

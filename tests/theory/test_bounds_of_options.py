@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 import boostline as bl
-from boostline.boosters._edge_search import LEVELS, PERIOD, EdgeSearch
+from boostline.boosters.edge_search import LEVELS, PERIOD, EdgeSearch
 from boostline.theory import adversary, bounds
 from boostline.theory.binomial import binomial_tail
 

@@ -3,8 +3,8 @@
 `LabelRanker` is ours and the one to use; `AdaOLMR` and `OnlineBMR` are the paper's, exactly.
 """
 
-from boostline.boosters._booster import Booster
 from boostline.boosters.ada_olmr import AdaOLMR
+from boostline.boosters.booster import Booster
 from boostline.boosters.label_ranker import LabelRanker
 from boostline.boosters.online_bmr import OnlineBMR
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline import _core
-from boostline.boosters._booster import Booster
+from boostline.boosters.booster import Booster
 from boostline.learners.trees import PAPER_TREES
 
 FloatArray = NDArray[np.float64]

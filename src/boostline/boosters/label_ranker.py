@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline import _core
-from boostline.boosters._booster import Booster
+from boostline.boosters.booster import Booster
 from boostline.learners import auto_mix
 
 FloatArray = NDArray[np.float64]

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline import _core, losses, potentials
-from boostline.boosters._booster import Booster
-from boostline.boosters._edge_search import PERIOD, EdgeSearch
+from boostline.boosters.booster import Booster
+from boostline.boosters.edge_search import PERIOD, EdgeSearch
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import real_number
 from boostline.contract.rows import Rows

@@ -13,6 +13,6 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command with ``arguments`` (default: those of the shell); ends in SystemExit."""
-    from boostline.cli._app import run
+    from boostline.cli.app import run
 
     run(arguments)

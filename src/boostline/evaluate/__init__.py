@@ -8,13 +8,13 @@ A model is anything with `score(x)` and `learn(x, relevant)`, where `learn` retu
 were given before learning; or a multi-label model or pipeline of River.
 """
 
-from . import baselines
-from ._compare import Comparison, compare
-from ._curve import Curve
-from ._model import Model
-from ._prequential import Prequential, prequential
-from ._run import Run, Seconds
-from ._train_then_test import row_order, train_then_test
+from boostline.evaluate import baselines
+from boostline.evaluate.comparison import Comparison, compare
+from boostline.evaluate.curves import Curve
+from boostline.evaluate.holdout import row_order, train_then_test
+from boostline.evaluate.judged_models import Model
+from boostline.evaluate.runs import Run, Seconds
+from boostline.evaluate.test_then_learn import Prequential, prequential
 
 __all__ = [
     "Comparison",

@@ -11,13 +11,13 @@
 ==================  ==========================================================================
 """
 
-from boostline.inspect._explain import Explanation, Step, explain, tree_path
-from boostline.inspect._features import FeatureRow, feature_splits
-from boostline.inspect._labels import LabelLosses, LabelRow, label_table
-from boostline.inspect._learners import LearnerRow, learners, listened
-from boostline.inspect._recorder import History, Recorder
-from boostline.inspect._report import html_report
-from boostline.inspect._summary import summary
+from boostline.inspect.explanations import Explanation, Step, explain, tree_path
+from boostline.inspect.feature_rows import FeatureRow, feature_splits
+from boostline.inspect.label_rows import LabelLosses, LabelRow, label_table
+from boostline.inspect.learner_rows import LearnerRow, learners, listened
+from boostline.inspect.recorder import History, Recorder
+from boostline.inspect.report import html_report
+from boostline.inspect.summaries import summary
 
 __all__ = [
     "Explanation",

@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from boostline.learners._base import Description, from_config
 from boostline.learners.committee import Committee, auto_mix
+from boostline.learners.description import Description, from_config
 from boostline.learners.encodings import (
     Binary,
     LabelSet,

@@ -11,7 +11,7 @@ import numpy as np
 
 from boostline import _core
 from boostline.contract.numbers import whole_number
-from boostline.learners._base import Description, from_config
+from boostline.learners.description import Description, from_config
 from boostline.learners.scorers import (
     Kernel,
     Linear,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostline import _core
-from boostline.learners._base import Description
+from boostline.learners.description import Description
 from boostline.learners.encodings import _Encoded
 
 FloatArray = NDArray[np.float64]

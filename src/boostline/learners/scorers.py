@@ -14,7 +14,7 @@ import numpy as np
 
 from boostline import _core
 from boostline.contract.numbers import real_number, whole_number
-from boostline.learners._base import Description
+from boostline.learners.description import Description
 
 #: With a smaller penalty the inverses of least squares would overflow.
 LEAST_RIDGE = 1e-12

@@ -11,7 +11,7 @@ import numpy as np
 
 from boostline import _core
 from boostline.contract.numbers import real_number, whole_number
-from boostline.learners._base import Description
+from boostline.learners.description import Description
 
 # The ranges of the paper's random parameters, from the authors' public code (docs/algorithms.md).
 _GRACE_PERIOD = (5.0, 20.0)

@@ -8,7 +8,7 @@ O(k log k) per example with k labels, need nothing but NumPy, and leave out labe
 `unknown`.
 """
 
-from ._functions import (
+from boostline.metrics.functions import (
     average_precision,
     average_precision_rows,
     coverage,
@@ -24,8 +24,8 @@ from ._functions import (
     rank_loss_rows,
     ranking,
 )
-from ._ranking import Ranking
-from ._streaming import (
+from boostline.metrics.sorted_scores import Ranking
+from boostline.metrics.streaming import (
     AveragePrecision,
     Coverage,
     Metric,

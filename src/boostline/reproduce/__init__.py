@@ -4,9 +4,9 @@
 and a report: the paper's Table 2 and Table 3 with ours beside them.
 """
 
+from boostline.reproduce.all_runs import Result, run
 from boostline.reproduce.plan import Settings
-from boostline.reproduce.running import Result, run
-from boostline.reproduce.spread import ClusterError
 from boostline.reproduce.summary import Summary
+from boostline.reproduce.workers import ClusterError
 
 __all__ = ["ClusterError", "Result", "Settings", "Summary", "run"]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import boostline
-from boostline._html import image, page
+from boostline.display.html import image, page
 from boostline.reproduce import paper, pictures, tables
 from boostline.reproduce.store import write_atomically
 from boostline.reproduce.summary import Summary

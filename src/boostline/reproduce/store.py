@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import boostline
-from boostline._atomic import replace_file
+from boostline.reproduce.one_run import FORMAT
 from boostline.reproduce.plan import Settings, Task
-from boostline.reproduce.work import FORMAT
+from boostline.saving.atomic import replace_file
 
 __all__ = ["Store", "write_atomically"]
 

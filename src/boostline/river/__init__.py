@@ -8,7 +8,7 @@
 ['music', 'sport']
 """
 
-from boostline.river._classifiers import (
+from boostline.river.classifiers import (
     AdaOLMRClassifier,
     LabelRankerClassifier,
     OnlineBMRClassifier,

@@ -8,7 +8,7 @@
 (200, 4)
 """
 
-from boostline.sklearn._classifiers import (
+from boostline.sklearn.classifiers import (
     AdaOLMRClassifier,
     LabelRankerClassifier,
     OnlineBMRClassifier,

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from boostline.theory._bound import Bound, Report
-from boostline.theory._bounds_ada import (
+from boostline.theory.bound import Bound, Report
+from boostline.theory.bounds_ada_olmr import (
     ada_olmr,
     ada_olmr_sharp,
     edge_gain,
@@ -20,7 +20,7 @@ from boostline.theory._bounds_ada import (
     logistic_progress,
     weight_regret_limit,
 )
-from boostline.theory._bounds_bmr import bmr_corollary, bmr_general, bmr_realised
+from boostline.theory.bounds_online_bmr import bmr_corollary, bmr_general, bmr_realised
 from boostline.theory.history import History
 
 __all__ = [

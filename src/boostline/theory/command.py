@@ -33,7 +33,7 @@ def theory(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from boostline.cli._output import note, print_json, print_table
+    from boostline.display.terminal import note, print_json, print_table
     from boostline.theory.report import run
 
     console = Console(stderr=True)

@@ -128,6 +128,6 @@ def _search_sums(model: Any) -> dict[str, Any]:
     """What a model with ``edge="auto"`` has added up."""
     if not getattr(model, "chooses_edge", False):
         return {}
-    from boostline.boosters._edge_search import assumed_gain
+    from boostline.boosters.edge_search import assumed_gain
 
     return {"promised_loss": float(model.promised_loss), "assumed_gain": assumed_gain(model)}

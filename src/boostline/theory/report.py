@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from boostline._html import image, page
+from boostline.display.html import image, page
 from boostline.theory.experiment import Experiment
 from boostline.theory.experiments import ALL
 

@@ -1,0 +1,459 @@
+"""What both boosters share: Algorithm 1 of the paper, as users meet it."""
+
+from __future__ import annotations
+
+import copy
+import secrets
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostline import _core
+from boostline.boosters.growth import Growth
+from boostline.boosters.older_configs import of_this_version
+from boostline.boosters.undo import Undo
+from boostline.contract.frames import distinct
+from boostline.contract.label_sets import LabelSets
+from boostline.contract.labels import LabelSpace
+from boostline.contract.numbers import read_weights, whole_number
+from boostline.contract.rows import Rows, read_rows
+from boostline.learners import Description, HoeffdingTree, describe, from_config
+from boostline.learners.python import FromPython
+from boostline.saving.limits import MOST_VOTES, least_bytes, machine_bytes, too_little_memory
+
+FloatArray = NDArray[np.float64]
+
+# Keeps the draws of learners' settings apart from the booster's draws, which use (seed, 0).
+_SETTINGS_STREAM = 1
+_BOOSTERS: dict[str, type[Booster]] = {}
+
+
+class Booster(Growth):
+    """Base of all boosters; not to be made itself."""
+
+    algorithm: ClassVar[str]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _BOOSTERS[cls.algorithm] = cls
+
+    def __init__(
+        self,
+        n_labels: int | None = None,
+        *,
+        labels: Sequence[Any] | None = None,
+        learners: Any,
+        seed: int | None = 0,
+        n_threads: int = 1,
+    ) -> None:
+        self._labels = None if labels is None else distinct(labels, "labels")
+        if n_labels is None:
+            if self._labels is None:
+                raise TypeError("give n_labels or labels")
+            n_labels = len(self._labels)
+        elif self._labels is not None and len(self._labels) != n_labels:
+            raise ValueError(f"n_labels is {n_labels}, but labels has {len(self._labels)} names")
+        self._n_labels = whole_number(n_labels, "n_labels", 2, 2**24)
+        self._seed = (
+            secrets.randbits(63) if seed is None else whole_number(seed, "seed", 0, 2**64 - 1)
+        )
+        self._n_threads = whole_number(n_threads, "n_threads", 1, 1024)
+        self._learners = describe(learners)
+        if (n_votes := sum(one.n_votes for one in self._learners)) > MOST_VOTES:
+            raise ValueError(f"learners has {n_votes} learners, but must have at most {MOST_VOTES}")
+        self._resolved: list[Description] | None = None  # once the number of features is known
+        self._n_features: int | None = None
+        self._features: list[Any] | None = None  # their names, once a frame has told them
+        self._native: _core.Model | None = None
+        self._lock = _core.TurnLock()
+        self._space = LabelSpace(self._n_labels, self._labels)
+
+    # What the algorithms supply.
+
+    def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
+        raise NotImplementedError
+
+    def _prepare(self, native: _core.Model, sets: LabelSets) -> None:
+        """Get ready for label sets of these sizes."""
+
+    def _learn_rows(
+        self,
+        native: _core.Model,
+        rows: Rows,
+        sets: LabelSets,
+        weights: FloatArray,
+    ) -> FloatArray:
+        return native.learn(
+            rows.native,
+            rows.n_features,
+            self._n_labels,
+            sets.relevant.start,
+            sets.relevant.values,
+            sets.unknown.start,
+            sets.unknown.values,
+            weights,
+        )
+
+    def _beside(self) -> Any:
+        """What `learn` changes beside the compiled model, to be given back to `_set_beside`."""
+
+    def _set_beside(self, before: Any) -> None:
+        """Go back to what `_beside` gave."""
+
+    def _settings(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _extra_arrays(self) -> dict[str, NDArray[Any]]:
+        """State that the compiled model does not hold."""
+        return {}
+
+    def _set_extra_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Take back what `_extra_arrays` gave, checking it."""
+
+    # Learning and ranking.
+
+    def learn(self, x: Any, relevant: Any, *, weight: Any = 1.0, unknown: Any = None) -> FloatArray:
+        """Learn one example or a block; return the scores given just before each was learned.
+
+        Parameters
+        ----------
+        x
+            One example (d,) or a block (n, d): array, frame, row of a frame or scipy CSR. NaN means missing. The model
+            remembers the columns of the first frame (`features`) and finds them by name in every other.
+        relevant
+            The relevant labels. Arrays, frames, CSR rows and sequences of bools are indicators of length k (NaN:
+            unknown); sets, lists and tuples hold labels, by name or by place. For a block an (n, k) indicator or a list
+            with one label set per row. A frame's columns are matched with `labels`, or become them.
+        weight
+            Importance in [0, 1], one number or one per row.
+        unknown
+            Labels of which it is not known whether they are relevant, in the same forms. They take part in no pair.
+
+        Returns
+        -------
+        scores
+            (k,) for one example, (n, k) for a block. A block gives exactly what the loop of single calls gives.
+
+        Examples
+        --------
+        >>> import boostline as bl
+        >>> model = bl.AdaOLMR(labels=["sun", "rain", "wind"], learners=bl.learners.paper_trees(10))
+        >>> model.learn([0.2, 1.0], {"sun", "wind"})
+        array([0., 0., 0.])
+        """
+        with self._lock:
+            self._catch_up()
+            return self._learn(x, relevant, weight, unknown)
+
+    def _learn(self, x: Any, relevant: Any, weight: Any, unknown: Any) -> FloatArray:
+        rows = read_rows(x, self._features)
+        sets = self._space.read(relevant, rows.n, rows.is_single, unknown)
+        weights = read_weights(weight, rows.n)
+        fresh = self._native is None
+        native = self._native or self._built(rows.n_features)
+        self._prepare(native, sets)
+        undo = Undo(native, rows.n)
+        clock, beside = native.clock(), self._beside()
+        try:
+            scores = self._learn_rows(native, rows, sets, weights)
+        except BaseException:
+            # A row is learned by all or by nobody. With learners written in Python the whole call is taken back;
+            # without them the rows before stay, when Ctrl-C comes or there is no memory for the next one.
+            if undo.run():
+                self._set_beside(beside)
+            if native.clock() > clock:
+                self._keep(native, rows, sets)
+            elif fresh:
+                self._resolved = None
+            raise
+        self._keep(native, rows, sets)
+        return scores[0] if rows.is_single else scores
+
+    def score(self, x: Any) -> FloatArray:
+        """Scores of the labels, higher is more relevant: (k,) for one example, (n, k) for a block. Changes nothing.
+
+        Examples
+        --------
+        >>> import boostline as bl
+        >>> bl.OnlineBMR(n_labels=2, learners=bl.learners.paper_trees(4), edge=0.1).score([1.0, 2.0])
+        array([2., 2.])
+        """
+        rows = read_rows(x, self._features)
+        scores = self._ready(rows.n_features).score(rows.native, rows.n_features)
+        return scores[0] if rows.is_single else scores
+
+    def rank(self, x: Any, top: int | None = None) -> Any:
+        """The labels, best first, ties by label index; only the first ``top`` if given.
+
+        Returns
+        -------
+        labels
+            An array of indices, (top,) or (n, top); with named labels a list of names, or a list of lists.
+        """
+        if top is not None:
+            top = min(whole_number(top, "top", 1), self._n_labels)
+        order = np.argsort(-self.score(x), axis=-1, kind="stable")[..., :top]
+        if self._labels is None:
+            return order
+        return _named(order, self._labels)
+
+    def votes(self, x: Any) -> FloatArray:
+        """The learners' votes h^i for one example (N, k) or a block (n, N, k)."""
+        rows = read_rows(x, self._features)
+        native = self._ready(rows.n_features)
+        votes = native.votes(rows.native, rows.n_features)
+        return votes[0] if rows.is_single else votes
+
+    # Looking inside.
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels, k."""
+        return self._n_labels
+
+    @property
+    def labels(self) -> list[Any] | None:
+        """The labels' names, or None."""
+        return None if self._labels is None else list(self._labels)
+
+    @property
+    def n_features(self) -> int | None:
+        """Number of features, None before the first example."""
+        return self._n_features
+
+    @property
+    def features(self) -> list[Any] | None:
+        """The features' names, in the order of the model's rows; None if there are none. The first frame tells them.
+
+        May be set, for a model that learns from arrays whose columns have names.
+        """
+        return None if self._features is None else list(self._features)
+
+    @features.setter
+    def features(self, names: Sequence[Any] | None) -> None:
+        if names is not None:
+            names = distinct(names, "features")
+            if self._n_features is not None and len(names) != self._n_features:
+                raise ValueError(
+                    f"features has {len(names)} names, but must have {self._n_features}, one per feature"
+                )
+        self._features = names
+
+    @property
+    def n_threads(self) -> int:
+        """Number of threads that share the learners' work; changes no result."""
+        return self._n_threads
+
+    @n_threads.setter
+    def n_threads(self, n: int) -> None:
+        n = whole_number(n, "n_threads", 1, 1024)
+        with self._lock:
+            if self._native is not None:
+                self._native.set_threads(n)
+            self._n_threads = n
+
+    @property
+    def seed(self) -> int:
+        """The seed of every random choice."""
+        return self._seed
+
+    def memory_usage(self) -> int:
+        """Bytes that the model holds: its own arrays and its learners'."""
+        return 0 if self._native is None else self._native.memory_bytes()
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.memory_usage()
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{k}={v!r}" for k, v in self._settings().items())
+        return f"{type(self).__name__}(n_labels={self._n_labels}, {settings}, seed={self._seed})"
+
+    # State.
+
+    def config(self) -> dict[str, Any]:
+        """Return all that is needed to make the model anew, as JSON-able values."""
+        resolved = self._resolved if self._native is not None else None
+        return {
+            "algorithm": self.algorithm,
+            "n_labels": self._n_labels,
+            "labels": self._labels,
+            "n_features": self._n_features,
+            "features": self._features,
+            "seed": self._seed,
+            "settings": self._settings(),
+            "learners": [d.config() for d in self._learners],
+            "resolved": None if resolved is None else [d.config() for d in resolved],
+        }
+
+    def state(self) -> dict[str, Any]:
+        """Return the whole state: ``config`` (JSON-able) and ``arrays`` (name -> array), as `save` writes them.
+
+        Arrays of learner i are named ``learners.i.<name>``; see the file format in the docs.
+        """
+        with self._lock:
+            self._catch_up()
+            return self._state()
+
+    def _state(self) -> dict[str, Any]:
+        arrays: dict[str, NDArray[Any]] = {}
+        python: dict[str, Any] = {}
+        if self._native is not None:
+            arrays.update(self._native.state())
+            arrays.update(self._extra_arrays())
+            for i, learner in enumerate(self._resolved or []):
+                if isinstance(learner, FromPython):
+                    if hasattr(learner.learner, "get_state"):
+                        python[str(i)] = copy.deepcopy(learner.learner.get_state())
+                    continue
+                for name, array in self._native.learner_state(i).items():
+                    arrays[f"learners.{i}.{name}"] = array
+        return {"config": self.config(), "arrays": arrays, "python": python}
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to one file, atomically; `boostline.load` reads it. See the file format in the docs."""
+        from boostline.saving import save
+
+        save(self, path)
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], python_learners: Sequence[Any] = ()) -> Booster:
+        """Make the model that `config` describes, with learners as new.
+
+        Learners written in Python cannot be made from a description: they are taken from ``python_learners`` in order.
+        """
+        config = of_this_version(config)
+        algorithm = config.get("algorithm")
+        if algorithm not in _BOOSTERS:
+            raise ValueError(f"unknown algorithm {algorithm!r}; known are {', '.join(_BOOSTERS)}")
+        source = config["resolved"] if config["resolved"] is not None else config["learners"]
+        learners = _described(source, python_learners)
+        model = _BOOSTERS[algorithm](
+            config["n_labels"],
+            labels=config["labels"],
+            learners=learners,
+            seed=config["seed"],
+            **config["settings"],
+        )
+        if config["resolved"] is not None:
+            model._resolved = model._learners
+            n_features = whole_number(config["n_features"], "n_features", 1, 2**31 - 1)
+            built = [d.build(model._n_labels, n_features) for d in model._learners]
+            model._native = model._make_native(built, n_features)
+            model._n_features = n_features
+            model._learners = _described(config["learners"], python_learners)
+        model.features = config.get("features")  # older files have none
+        return model
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.state()
+        chosen = self._resolved if self._resolved is not None else self._learners
+        state["learners"] = [d.learner for d in chosen if isinstance(d, FromPython)]
+        state["n_threads"] = self._n_threads
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        model = self.from_config(state["config"], state["learners"])
+        model._set_arrays(state["arrays"])
+        self.__dict__.update(model.__dict__)
+        self.n_threads = state["n_threads"]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        twin = object.__new__(type(self))
+        twin.__setstate__(copy.deepcopy(self.__getstate__(), memo))
+        return twin
+
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)
+
+    def _set_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
+        if self._native is None:
+            return
+        own = {k: v for k, v in arrays.items() if not k.startswith("learners.")}
+        self._native.set_state(own)
+        self._set_extra_arrays(own)
+        of_learner: dict[int, dict[str, NDArray[Any]]] = {}
+        for key, array in arrays.items():
+            if key.startswith("learners."):
+                _, index, name = key.split(".", 2)
+                of_learner.setdefault(int(index), {})[name] = array
+        for i, learner in enumerate(self._resolved or []):
+            if not isinstance(learner, FromPython):
+                self._native.set_learner_state(i, of_learner.get(i, {}))
+
+    # Helpers.
+
+    def _keep(self, native: _core.Model, rows: Rows, sets: LabelSets) -> None:
+        """Take over what the first example tells: the number of features, and the columns of a frame."""
+        self._native, self._n_features = native, rows.n_features
+        if self._features is None and rows.names is not None:
+            self._features = list(rows.names)
+        if sets.names is not None:
+            self._labels = sets.names
+            self._space = LabelSpace(self._n_labels, self._labels)
+
+    def _built(self, n_features: int) -> _core.Model:
+        """Make the compiled model for so many features; the caller decides whether to keep it."""
+        if self._features is not None and len(self._features) != n_features:
+            raise ValueError(
+                f"x has {n_features} features, but must have {len(self._features)}, one for each name in features"
+            )
+        key = np.array([self._seed, _SETTINGS_STREAM], dtype=np.uint64)
+        rng = np.random.Generator(np.random.Philox(key=key))
+        resolved = [d for one in self._learners for d in one.resolve(n_features, rng)]
+        size = (resolved, self._n_labels, n_features)
+        if least_bytes(*size) > machine_bytes():
+            raise MemoryError(too_little_memory(*size))
+        try:
+            learners = [d.build(self._n_labels, n_features) for d in resolved]
+            self._resolved = resolved
+            native = self._make_native(learners, n_features)
+        except MemoryError as error:  # the machine had enough, but not now
+            self._resolved = None
+            raise MemoryError(too_little_memory(*size)) from error
+        native.set_threads(self._n_threads)
+        return native
+
+    def _ready(self, n_features: int) -> _core.Model:
+        """The compiled model; before the first example one that is thrown away, so that nothing changes."""
+        if self._native is not None:
+            return self._native
+        before = self._resolved
+        native = self._built(n_features)
+        self._resolved = before
+        return native
+
+    def _own(self, name: str) -> NDArray[Any]:
+        native = self._native
+        if native is None:
+            # Before the first example these arrays depend on the number of votes alone: stand-ins serve.
+            n = sum(d.n_votes for d in self._learners)
+            stand_ins = [HoeffdingTree(features=(0,)).build(self._n_labels, 1) for _ in range(n)]
+            native = self._make_native(stand_ins, 1)
+        return native.state()[name]
+
+
+def _named(order: NDArray[np.intp], labels: list[Any]) -> list[Any]:
+    if order.ndim == 1:
+        return [labels[i] for i in order]
+    return [[labels[i] for i in row] for row in order]
+
+
+def _described(configs: Sequence[Any], python_learners: Sequence[Any]) -> list[Description]:
+    given = iter(python_learners)
+    return [
+        _next_python(given, c) if c.get("kind") == FromPython.kind else from_config(c)
+        for c in configs
+    ]
+
+
+def _next_python(given: Any, config: dict[str, Any]) -> FromPython:
+    try:
+        return FromPython(next(given))
+    except StopIteration:
+        raise ValueError(
+            f"the model has a learner written in Python ({config.get('class')}); give such objects, in their "
+            "order, as learners="
+        ) from None

@@ -1,0 +1,113 @@
+"""The application: its commands, and what becomes of errors."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from boostline.cli import data, evaluate, inspect, rank, train
+
+FAILED, STOPPED = 1, 130
+_EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)
+
+# Commands of other packages, imported when they are called: name -> module, help.
+_LAZY = {
+    "reproduce": ("boostline.reproduce.command", "Run the paper's experiments again."),
+    "theory": ("boostline.theory.command", "Run the paper's theorems as experiments."),
+}
+
+
+class LazyGroup(TyperGroup):
+    """A group that imports the commands of `_LAZY` when they are called, not when they are listed."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] in _LAZY:
+            self.commands[args[0]] = _imported(args[0])
+        return super().resolve_command(ctx, args)
+
+
+def _imported(name: str) -> Any:
+    module = importlib.import_module(_LAZY[name][0])
+    # The callback keeps it a group even with a single command.
+    own = typer.Typer(callback=_nothing)
+    module.register(own)
+    return typer.main.get_command(own).commands[name]  # type: ignore[attr-defined]
+
+
+def _nothing() -> None:
+    pass
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        import boostline
+
+        typer.echo(f"boostline {boostline.__version__}")
+        raise typer.Exit
+
+
+def make_app() -> typer.Typer:
+    """Put the commands together."""
+    app = typer.Typer(
+        cls=LazyGroup,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help="Online boosting for multi-label ranking: learn one example at a time, rank at every moment.",
+    )
+
+    @app.callback()
+    def options(
+        version: Annotated[
+            bool,
+            typer.Option("--version", callback=_show_version, is_eager=True, help="Show version."),
+        ] = False,
+    ) -> None:
+        pass
+
+    for module in (train, rank, evaluate, inspect, data):
+        module.register(app)
+    for name, (_, text) in _LAZY.items():
+        app.command(name, help=text)(_nothing)
+    return app
+
+
+def run(arguments: Sequence[str] | None = None) -> None:
+    """Run a command. Errors become one line on standard error; ``BOOSTLINE_TRACEBACK=1`` shows all of it."""
+    from boostline.contract.advice import speaking_to_the_shell
+
+    app = make_app()
+    try:
+        with speaking_to_the_shell():
+            app(args=None if arguments is None else list(arguments), prog_name="boostline")
+    except KeyboardInterrupt:
+        _fail("stopped", STOPPED)
+    except Exception as error:
+        if os.environ.get("BOOSTLINE_TRACEBACK"):
+            raise
+        if isinstance(error, _EXPECTED):
+            _fail(f"error: {_message(error)}", FAILED)
+        what = f"{type(error).__name__}: {error}"
+        _fail(
+            f"internal error: {what}\nBOOSTLINE_TRACEBACK=1 shows where; please report it.", FAILED
+        )
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename is not None else ""
+        return f"{where}{error.strerror}"
+    if isinstance(error, MemoryError):
+        return "not enough memory"
+    return str(error) or type(error).__name__
+
+
+def _fail(text: str, code: int) -> None:
+    print(text, file=sys.stderr)
+    sys.exit(code)

@@ -1,0 +1,109 @@
+"""``boostline data``: the named sets, and what files are like."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from boostline.cli import options as o
+from boostline.display.terminal import note, print_json, print_table
+
+_SourceArgument = Annotated[
+    str, typer.Argument(help="A named set, a file or a MULAN folder.", show_default=False)
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    data = typer.Typer(no_args_is_help=True, help="List, describe and fetch data sets.")
+    data.command("list")(list_sets)
+    data.command("describe")(describe)
+    data.command("fetch")(fetch)
+    app.add_typer(data, name="data")
+
+
+def list_sets(json: o.JsonOption = False) -> None:
+    """The named sets, and where they are on this machine."""
+    from boostline.data import available
+    from boostline.data.named_sets import NAMED_SETS
+
+    places = available()
+    if json:
+        print_json(
+            [{"name": n, "title": NAMED_SETS[n].title, "place": p} for n, p in places.items()]
+        )
+        return
+    print_table(
+        ["name", "what", "place"],
+        [[n, NAMED_SETS[n].title, p or "not here: data fetch"] for n, p in places.items()],
+        left=3,
+    )
+
+
+def describe(
+    source: _SourceArgument,
+    labels: o.LabelsOption = None,
+    format: o.FormatOption = None,
+    drop: o.DropOption = None,
+    categories: o.CategoriesOption = None,
+    delimiter: o.DelimiterOption = None,
+    json: o.JsonOption = False,
+) -> None:
+    """Rows, features, labels and sizes of label sets: the columns of the paper's Table 2."""
+    found = load_data(source, labels, format, drop, categories, delimiter).describe()
+    if json:
+        print_json(found.as_dict())
+    else:
+        typer.echo(str(found))
+
+
+def fetch(
+    names: Annotated[list[str], typer.Argument(help="Named sets.", show_default=False)],
+    json: o.JsonOption = False,
+) -> None:
+    """Download named sets into the cache, unless they are on this machine; checksums are compared."""
+    from boostline.data import available, load
+    from boostline.data.named_sets import NAMED_SETS
+
+    for name in names:
+        if name not in NAMED_SETS:
+            raise ValueError(
+                f"there is no set {name!r}; the named sets are {', '.join(NAMED_SETS)}"
+            )
+    for name in names:
+        load(name)
+        place = available()[name]
+        if json:
+            print_json({"name": name, "place": place})
+        else:
+            note(f"{name}: {place}")
+
+
+def load_data(
+    source: str,
+    labels: list[str] | None = None,
+    format: str | None = None,
+    drop: list[str] | None = None,
+    categories: list[str] | None = None,
+    delimiter: str | None = None,
+    **more: Any,
+) -> Any:
+    """A whole data set: a named set, a folder or a file."""
+    import os
+
+    from boostline.cli.row_sources import Input, is_named_set, label_argument
+    from boostline.data import load
+
+    if is_named_set(source) or os.path.isdir(source):
+        return load(source, **more)
+    given = Input(source, labels, format, drop, categories, delimiter)
+    return load(
+        source,
+        labels=label_argument(given),
+        format=given.format_name(),
+        drop=o.split_commas(drop),
+        categories=given.parsed_categories(),
+        delimiter=delimiter,
+        **more,
+    )

@@ -1,0 +1,140 @@
+"""``boostline evaluate``: how well the algorithms rank a data set."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from boostline.cli import options as o
+from boostline.display.terminal import note, print_json
+
+STOPPED = 130
+
+
+class Protocol(StrEnum):
+    """How to evaluate."""
+
+    train_then_test = "train-then-test"
+    prequential = "prequential"
+
+
+class Order(StrEnum):
+    """Orders of the rows."""
+
+    file = "file"
+    shuffled = "shuffled"
+    both = "both"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("evaluate")(evaluate)
+
+
+def evaluate(
+    data: Annotated[
+        str,
+        typer.Argument(help="A named set, a file or a MULAN folder.", show_default=False),
+    ],
+    labels: o.LabelsOption = None,
+    protocol: Annotated[
+        Protocol | None,
+        typer.Option(
+            help="One pass over train, then test; or test-then-learn on all rows.",
+            show_default="train-then-test where there are test rows",
+        ),
+    ] = None,
+    algorithm: Annotated[
+        list[o.Algorithm] | None,
+        typer.Option("--algorithm", "-a", help="May be given several times.", show_default="all"),
+    ] = None,
+    order: Annotated[
+        Order, typer.Option(help="Order of the rows (prequential: file or shuffled).")
+    ] = Order.both,
+    seeds: Annotated[int, typer.Option(help="Runs, with the seeds 0, 1, ...", min=1)] = 3,
+    learners: o.LearnersOption = None,
+    expert: o.ExpertOption = None,
+    drift: o.DriftOption = None,
+    edge: o.EdgeOption = None,
+    loss: o.LossOption = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", help="rank_loss, coverage, average_precision, one_error, ..."),
+    ] = None,
+    test: Annotated[str | None, typer.Option(help="File with the test rows.")] = None,
+    train_rows: Annotated[
+        int | None, typer.Option(help="Rows of a file that are for training.", min=1)
+    ] = None,
+    freeze: Annotated[
+        bool, typer.Option("--freeze", help="Do not learn from the test rows.")
+    ] = False,
+    delay: Annotated[
+        int, typer.Option(help="Prequential: labels arrive so many rows later.", min=0)
+    ] = 0,
+    window: Annotated[int, typer.Option(help="Prequential: rows in a window.", min=1)] = 1000,
+    baseline: Annotated[bool, typer.Option(help="Also rank by how often labels occur.")] = True,
+    plot: Annotated[
+        Path | None, typer.Option(help="Prequential: draw the curves (png, svg, pdf).")
+    ] = None,
+    format: o.FormatOption = None,
+    drop: o.DropOption = None,
+    categories: o.CategoriesOption = None,
+    delimiter: o.DelimiterOption = None,
+    threads: o.ThreadsOption = 1,
+    json: o.JsonOption = False,
+) -> None:
+    """Evaluate the algorithms beside a baseline that looks at no feature.
+
+    Ctrl-C shows what there is so far.
+    """
+    from boostline import evaluate as ev
+    from boostline.cli.data import load_data
+
+    more: dict[str, Any] = {"test": test, "n_train": train_rows}
+    given = {name: value for name, value in more.items() if value is not None}
+    dataset = load_data(data, labels, format, drop, categories, delimiter, **given)
+    options = o.ModelOptions(learners, expert, drift, edge, loss)
+    chosen = algorithm or [a for a in o.Algorithm if options.fits(a)]
+    makers: dict[str, Any] = {
+        one.value: _maker(one, dataset, options.of(one), threads) for one in chosen
+    }
+    if baseline:
+        makers["decayed_counts"] = lambda seed: ev.baselines.DecayedCounts(
+            labels=list(dataset.labels)
+        )
+    metrics = tuple(o.split_commas(metric) or ["rank_loss"])
+    if protocol is None:
+        protocol = Protocol.train_then_test if dataset.n_test else Protocol.prequential
+    if protocol is Protocol.train_then_test:
+        if delay or plot is not None:
+            raise typer.BadParameter("--delay and --plot need --protocol prequential")
+        orders: Any = ["file", "shuffled"] if order is Order.both else [order.value]
+        result: Any = ev.compare(makers, dataset, orders, range(seeds), metrics, freeze=freeze)
+        text = "\n\n".join(result.table(name) for name in dict.fromkeys(("rank_loss", *metrics)))
+    else:
+        if freeze:
+            raise typer.BadParameter("--freeze needs --protocol train-then-test")
+        rows = dataset.shuffled(0) if order is Order.shuffled else dataset
+        models = {name: make(0) for name, make in makers.items()}
+        result = ev.prequential(models, rows, metrics, delay=delay, window=window)
+        if plot is not None:
+            result.plot(plot, title=dataset.name)
+        text = result.table()
+    if json:
+        print_json(
+            {"data": dataset.name, "protocol": protocol.value, **result.to_dict(curves=False)}
+        )
+    else:
+        typer.echo(f"{dataset.name}: {protocol.value}\n{text}")
+    if result.stopped:
+        note("stopped before the end")
+        raise typer.Exit(STOPPED)
+
+
+def _maker(algorithm: o.Algorithm, dataset: Any, options: o.ModelOptions, threads: int) -> Any:
+    return lambda seed: o.make_model(
+        algorithm, list(dataset.labels), options, seed=seed, threads=threads
+    )

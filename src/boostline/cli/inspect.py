@@ -1,0 +1,214 @@
+"""``boostline inspect``: what is inside a saved model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from boostline.cli import options as o
+from boostline.display.terminal import note, print_json, print_pairs, print_table
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("inspect")(inspect)
+
+
+def inspect(
+    model: o.ModelArgument,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page with pictures (needs matplotlib).")
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(help="A file with labels: shows which labels are ranked badly on it."),
+    ] = None,
+    row: Annotated[
+        int | None,
+        typer.Option(help="With --data: explain this row's ranking, counted from 1.", min=1),
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="With --row: explain this label.", show_default="the best")
+    ] = None,
+    top: Annotated[int, typer.Option(help="Lines of each table; 0: all.", min=0)] = 10,
+    format: o.FormatOption = None,
+    drop: o.DropOption = None,
+    delimiter: o.DelimiterOption = None,
+    json: o.JsonOption = False,
+) -> None:
+    """Show configuration, clock, edges, weights, features, labels, memory and tree sizes.
+
+    Models saved by boostline train also show how the labels were ranked before each row was learned, and in --html
+    the learning curve and the weights over time.
+    """
+    from boostline import inspect as look
+    from boostline.cli.rank import label_names, load_model
+
+    if data is None and (row is not None or label is not None):
+        raise typer.BadParameter("--row and --label need --data")
+    if label is not None and row is None:
+        raise typer.BadParameter("--label needs --row")
+    loaded, record = load_model(model)
+    names = record.get("features")
+    recorder = look.Recorder.from_state(record["history"]) if "history" in record else None
+    label_rows = None
+    if recorder is not None and recorder.labels is not None:
+        label_rows = recorder.labels.table(label_names(loaded))
+    why = paths = None
+    if data is not None:
+        given = _input(data, format, drop, delimiter)
+        if row is None:
+            label_rows = _ranked_labels(loaded, record, given)
+        else:
+            x = _row(loaded, record, given, row)
+            why = look.explain(loaded, x, _label(loaded, x, label))
+            paths = {
+                i: look.tree_path(loaded, i, x, names)[0]
+                for i in why.top(3)
+                if why.kinds[i] == "hoeffding_tree"
+            }
+    if html is not None:
+        page = look.html_report(
+            loaded,
+            title=f"boostline model {model.name}",
+            features=names,
+            history=None if recorder is None else recorder.history,
+            labels=label_rows,
+            why=why,
+        )
+        html.write_text(page, encoding="utf-8")
+    if json:
+        _print_json(model, loaded, names, label_rows, why)
+    elif why is not None:
+        _print_why(loaded, why, paths or {}, top)
+    else:
+        _print_tables(model, loaded, names, label_rows, top)
+    if html is not None:
+        note(f"written: {html}")
+
+
+def _input(data: str, format: Any, drop: Any, delimiter: Any) -> Any:
+    from boostline.cli.row_sources import Input
+
+    return Input(data, None, format, drop, None, delimiter)
+
+
+def _ranked_labels(model: Any, record: dict[str, Any], given: Any) -> Any:
+    """Score a labelled file, and see how each label is ranked."""
+    import numpy as np
+
+    from boostline import inspect as look
+    from boostline.cli import rank, row_sources
+
+    names = [str(name) for name in rank.label_names(model)]
+    known = {"drop": record.get("drop"), "categories": record.get("categories")}
+    rows = row_sources.labelled(row_sources.with_labels(given, names, known), 256)
+    features = record.get("features") or rows.features
+    order = row_sources.order_of(given, rows.features, features)
+    label_order = row_sources.order_of(given, rows.labels, names)
+    losses = look.LabelLosses(model.n_labels)
+    for X, Y in rows:
+        relevant = Y.toarray() if hasattr(Y, "toarray") else Y
+        losses.update(np.atleast_2d(model.score(X[:, order])), relevant[:, label_order])
+    return losses.table(rank.label_names(model))
+
+
+def _row(model: Any, record: dict[str, Any], given: Any, number: int) -> Any:
+    from boostline.cli.rank import rows_for
+
+    first = 1
+    for X, _ in rows_for(model, record, given, 256):
+        if number < first + X.shape[0]:
+            x = X[number - first]
+            return x.toarray().ravel() if hasattr(x, "toarray") else x
+        first += X.shape[0]
+    raise ValueError(f"--row is {number}, but {given.name} has {first - 1} rows")
+
+
+def _label(model: Any, x: Any, label: str | None) -> Any:
+    if label is None:
+        return model.rank(x, top=1)[0]
+    return int(label) if model.labels is None and label.isdecimal() else label
+
+
+def _print_json(path: Path, model: Any, names: Any, labels: Any, why: Any) -> None:
+    from boostline import inspect as look
+
+    result = {
+        "model": str(path),
+        "file_bytes": path.stat().st_size,
+        "summary": look.summary(model),
+        "config": model.config(),
+        "learners": [row.to_dict() for row in look.learners(model)],
+        "features": [row.to_dict() for row in look.feature_splits(model, names)],
+        "labels": None if labels is None else [row.to_dict() for row in labels],
+    }
+    if why is not None:
+        result["explanation"] = why.to_dict()
+    print_json(result)
+
+
+def _print_tables(path: Path, model: Any, names: Any, labels: Any, top: int) -> None:
+    from boostline import inspect as look
+    from boostline.inspect.label_rows import worst_first
+    from boostline.inspect.report import show
+
+    end = top or None
+    found = look.summary(model)
+    memory = found.pop("memory_bytes")
+    pairs = [(name.replace("_", " "), show(value)) for name, value in found.items()]
+    pairs.append(("memory", f"{memory / 1e6:.1f} MB"))
+    pairs.append(("file", f"{path.stat().st_size / 1e6:.1f} MB"))
+    print_pairs(pairs, title=str(path))
+    rows = sorted(look.learners(model), key=lambda row: (-row.importance, row.index))
+    print_table(
+        ["learner", "kind", "weight", "edge", "listened", "importance", "nodes", "depth"],
+        [
+            [str(r.index), r.name]
+            + [show(v) for v in (r.weight, r.edge, r.listened, r.importance, r.nodes, r.depth)]
+            for r in rows[:end]
+        ],
+        title=_title("Learners that matter most", len(rows), end),
+        left=2,
+    )
+    features = [row for row in look.feature_splits(model, names) if row.splits]
+    if features:
+        print_table(
+            ["feature", "importance", "splits", "roots", "trees"],
+            [
+                [r.name, *map(show, (r.importance, r.splits, r.roots, r.trees))]
+                for r in features[:end]
+            ],
+            title=_title("Features that split", len(features), end),
+        )
+    if labels is not None:
+        print_table(
+            ["label", "relevant in rows", "missed", "intruded", "mean place"],
+            [
+                [str(r.name), *map(show, (r.relevant, r.missed, r.intruded, r.rank))]
+                for r in worst_first(labels)[:end]
+            ],
+            title=_title("Labels ranked worst", len(labels), end),
+        )
+
+
+def _print_why(model: Any, why: Any, paths: dict[int, Any], top: int) -> None:
+    from boostline.inspect.report import show
+
+    print_table(
+        ["learner", "kind", "share of the score", "less the average label's"],
+        [
+            [str(i), why.names[i], show(float(why.shares[i])), show(float(why.lifts[i]))]
+            for i in why.top(top or len(why.lifts))
+        ],
+        title=f"Why {why.name}: score {why.score:.4f}, place {why.rank} of {model.n_labels}",
+        left=2,
+    )
+    for i, steps in paths.items():
+        typer.echo(f"tree {i}: " + (", ".join(map(str, steps)) or "has not split"))
+
+
+def _title(text: str, n: int, end: int | None) -> str:
+    return text if end is None or n <= end else f"{text} ({end} of {n:,})"

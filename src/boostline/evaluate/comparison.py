@@ -1,0 +1,158 @@
+"""Several models, several orders of the rows, several seeds: a table of mean and spread."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from boostline.evaluate.holdout import Order, train_then_test
+from boostline.evaluate.judged_models import MetricLike
+from boostline.evaluate.long_jobs import ProgressLike
+from boostline.evaluate.runs import Run, text_table
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The result of `compare`.
+
+    Attributes
+    ----------
+    runs
+        (name of the model, order) -> its runs, one per seed.
+    stopped
+        Whether Ctrl-C ended it early; a run that was cut short is left out.
+    """
+
+    runs: dict[tuple[str, str], list[Run]]
+    stopped: bool
+
+    def mean(self, model: str, order: str, metric: str = "rank_loss") -> float:
+        """Return the mean over the seeds; NaN if none was run."""
+        values = self._values(model, order, metric)
+        return statistics.fmean(values) if values else math.nan
+
+    def sd(self, model: str, order: str, metric: str = "rank_loss") -> float:
+        """Return the standard deviation over the seeds (n - 1); NaN with fewer than two."""
+        values = self._values(model, order, metric)
+        return statistics.stdev(values) if len(values) > 1 else math.nan
+
+    def table(self, metric: str = "rank_loss") -> str:
+        """Return a text table: a line per model, a column per order, mean ± sd over the seeds."""
+        models = list(dict.fromkeys(model for model, _ in self.runs))
+        orders = list(dict.fromkeys(order for _, order in self.runs))
+        lines = []
+        for model in models:
+            seconds = [run.seconds.cpu for order in orders for run in self.runs[model, order]]
+            cpu = f"{statistics.fmean(seconds):.2f}" if seconds else ""
+            cells = [self._cell(model, order, metric) for order in orders]
+            lines.append([model, *cells, cpu])
+        header = ["model", *(f"{metric}, {order}" for order in orders), "CPU s per run"]
+        return text_table(header, lines)
+
+    def to_dict(self, curves: bool = False) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        results = []
+        for (model, order), runs in self.runs.items():
+            metrics = list(runs[0].metrics) if runs else []
+            results.append(
+                {
+                    "model": model,
+                    "order": order,
+                    "n_runs": len(runs),
+                    "mean": {name: _or_none(self.mean(model, order, name)) for name in metrics},
+                    "sd": {name: _or_none(self.sd(model, order, name)) for name in metrics},
+                    "runs": [run.to_dict(curves) for run in runs],
+                }
+            )
+        return {"results": results, "stopped": self.stopped}
+
+    def _values(self, model: str, order: str, metric: str) -> list[float]:
+        return [run.metrics[metric] for run in self.runs[model, order]]
+
+    def _cell(self, model: str, order: str, metric: str) -> str:
+        mean, sd = self.mean(model, order, metric), self.sd(model, order, metric)
+        if math.isnan(mean):
+            return "-"
+        return f"{mean:.4f}" if math.isnan(sd) else f"{mean:.4f} ± {sd:.4f}"
+
+
+def compare(
+    models: Mapping[str, Callable[[int], Any]],
+    data: Any,
+    orders: Iterable[Order] = ("file", "shuffled"),
+    seeds: Iterable[int] = (0, 1, 2),
+    metrics: MetricLike | Iterable[MetricLike] = ("rank_loss",),
+    *,
+    block: int = 256,
+    mini_batch: int = 1,
+    freeze: bool = False,
+    progress: ProgressLike = None,
+) -> Comparison:
+    """Run `train_then_test` for every model, order and seed.
+
+    Parameters
+    ----------
+    models
+        Name -> function of a seed that makes a new model. The seed is also that of the shuffling,
+        so all models see the same shuffled rows.
+    data, metrics, block, mini_batch, freeze, progress
+        As in `train_then_test`.
+    orders
+        Orders of the rows. Report both: on rows sorted by class, file order says little.
+    seeds
+        One run each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from types import SimpleNamespace
+    >>> from boostline.evaluate.baselines import DecayedCounts
+    >>> Y = np.repeat(np.eye(3, dtype=bool), 40, axis=0)
+    >>> data = SimpleNamespace(X=np.zeros((120, 1)), Y=Y, n_train=60)
+    >>> result = compare({"counts": lambda seed: DecayedCounts(3)}, data, orders=["file"])
+    >>> round(result.mean("counts", "file"), 4)
+    0.0167
+    """
+    if not isinstance(models, Mapping) or not models:
+        raise TypeError(
+            f"models is {models!r}, but must be a dict name -> function of a seed that makes a model"
+        )
+    for name, make in models.items():
+        if not callable(make):
+            raise TypeError(
+                f"models[{name!r}] is a {type(make).__name__}, but must be a function of the seed that makes a "
+                "model: each run needs a new one"
+            )
+    orders, seeds = list(orders), list(seeds)
+    if not orders or not seeds:
+        raise ValueError("orders and seeds must each have at least one entry")
+    metrics = (
+        [metrics] if isinstance(metrics, str) or not isinstance(metrics, Iterable) else [*metrics]
+    )
+    runs: dict[tuple[str, str], list[Run]] = {(m, o): [] for o in orders for m in models}
+    for order in orders:
+        for seed in seeds:
+            for name, make in models.items():
+                run = train_then_test(
+                    make(seed),
+                    data,
+                    order,
+                    seed,
+                    metrics,
+                    block=block,
+                    mini_batch=mini_batch,
+                    freeze=freeze,
+                    progress=progress,
+                    name=name,
+                )
+                if run.stopped:
+                    return Comparison(runs, stopped=True)
+                runs[name, order].append(run)
+    return Comparison(runs, stopped=False)
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value

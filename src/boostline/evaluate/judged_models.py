@@ -1,0 +1,133 @@
+"""One model in an evaluation: its metrics, its curves, its time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from boostline.contract.label_sets import LabelSets
+from boostline.evaluate.callers import Caller
+from boostline.evaluate.curves import CurveRecorder
+from boostline.evaluate.runs import Run, Seconds
+from boostline.metrics import Metric, Ranking, RankLoss, from_name
+from boostline.metrics.scores import Floats
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A ranker that learns from a stream.
+
+    It is called with one example at a time, unless it has an attribute `blocks_are_rows` that is true: then also with
+    matrices, which it must learn exactly as the loop of their rows.
+    """
+
+    def score(self, x: Any) -> Any:
+        """Return scores (k,) of one example or (n, k) of a matrix, without changing the model."""
+
+    def learn(self, x: Any, relevant: Any) -> Any:
+        """Learn one example or a block; return the scores given before learning."""
+
+
+MetricLike = str | Metric
+
+
+def make_metrics(metrics: MetricLike | Iterable[MetricLike]) -> list[Metric]:
+    """Return fresh metrics with distinct names; the rank loss is always the first."""
+    if isinstance(metrics, (str, Metric)):
+        metrics = [metrics]
+    made: dict[str, Metric] = {"rank_loss": RankLoss()}
+    given = set()
+    for metric in metrics:
+        if not isinstance(metric, (str, Metric)):
+            raise TypeError(
+                f"metrics has a {type(metric).__name__}, but must have names or metrics"
+            )
+        one = from_name(metric) if isinstance(metric, str) else metric.fresh()
+        if one.name in given:
+            raise ValueError(f"metrics has {one.name!r} twice")
+        given.add(one.name)
+        made[one.name] = one
+    return list(made.values())
+
+
+def named_models(models: Any) -> dict[str, Any]:
+    """Return name -> model for a dict of models or a single one."""
+    named = dict(models) if isinstance(models, dict) else {type(models).__name__: models}
+    if not named:
+        raise ValueError("models is empty, but must have at least one")
+    if len({id(model) for model in named.values()}) < len(named):
+        raise ValueError("models has the same model under two names; it would learn all twice")
+    return named
+
+
+class Candidate:
+    """One model in an evaluation: its metrics, its curves, its time.
+
+    Parameters
+    ----------
+    caller
+        The model, its name, and how it is called.
+    metrics
+        Settings of the metrics; each candidate gets its own.
+    window
+        Window of the curves, in examples.
+    block
+        Scores are kept until so many rows are there, and handed to the metrics together.
+    """
+
+    def __init__(self, caller: Caller, metrics: Sequence[Metric], window: int, block: int) -> None:
+        self.name = caller.name
+        self.caller = caller
+        self.metrics = [metric.fresh() for metric in metrics]
+        self.n_learned = 0
+        self._recorders = [CurveRecorder(window) for _ in metrics]
+        self._block = block
+        self._kept: list[tuple[LabelSets, Floats]] = []
+        self._n_kept = 0
+
+    def learn(self, X: Any, sets: LabelSets) -> Floats:
+        """Learn rows; return the scores given before each of them was learned."""
+        scores = self.caller.learn(X, sets)
+        self.n_learned += sets.n
+        return scores
+
+    def record(self, sets: LabelSets, scores: Floats) -> None:
+        """Hand predictions to the metrics."""
+        if self._kept and self._kept[-1][0].n_labels != sets.n_labels:
+            self.flush()
+        self._kept.append((sets, scores))
+        self._n_kept += sets.n
+        if self._n_kept >= self._block:
+            self.flush()
+
+    def flush(self) -> None:
+        """Bring metrics and curves up to date."""
+        if not self._kept:
+            return
+        kept, scores = zip(*self._kept, strict=True)
+        self._kept, self._n_kept = [], 0
+        sets = LabelSets.together(kept)
+        block = Ranking(sets.is_relevant, np.concatenate(scores), sets.is_unknown)
+        for metric, recorder in zip(self.metrics, self._recorders, strict=True):
+            recorder.extend(metric.update_ranking(block))
+
+    def run(self, stopped: bool, settings: dict[str, Any]) -> Run:
+        """Return the result so far."""
+        self.flush()
+        return Run(
+            model=self.name,
+            metrics={metric.name: metric.get() for metric in self.metrics},
+            units={metric.name: metric.unit for metric in self.metrics},
+            curves={
+                metric.name: recorder.curve()
+                for metric, recorder in zip(self.metrics, self._recorders, strict=True)
+            },
+            seconds=Seconds(cpu=self.caller.cpu, wall=self.caller.wall),
+            n=self.metrics[0].n,
+            n_learned=self.n_learned,
+            n_without_pairs=self.metrics[0].n_without_pairs,
+            stopped=stopped,
+            settings=settings,
+        )

@@ -1,0 +1,160 @@
+"""What an evaluation found out about one model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+from boostline.evaluate.curves import Curve
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """Time spent inside the model's own calls, learning and scoring; metrics are not counted.
+
+    Attributes
+    ----------
+    cpu
+        Processor time of this process, summed over its threads.
+    wall
+        Time by the clock on the wall.
+    """
+
+    cpu: float
+    wall: float
+
+    def __str__(self) -> str:
+        return f"{self.cpu:.3g} s of CPU ({self.wall:.3g} s by the clock)"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The result of one model on one pass.
+
+    Attributes
+    ----------
+    model
+        Name of the model.
+    metrics
+        Name of a metric -> its mean over the scored examples; NaN if there were none.
+    units
+        Name of a metric -> what its value counts.
+    curves
+        Name of a metric -> its `Curve` along the scored examples.
+    seconds
+        CPU and wall time of the model's own calls.
+    n
+        Scored examples (the test rows, in `train_then_test`).
+    n_learned
+        Learned examples.
+    n_without_pairs
+        Scored examples with nothing to rank; they count in the means.
+    stopped
+        Whether Ctrl-C ended the pass before its end.
+    settings
+        How the evaluation was called: order, seed, freeze, delay and the like.
+    """
+
+    model: str
+    metrics: dict[str, float]
+    units: dict[str, str] = field(repr=False)
+    curves: dict[str, Curve] = field(repr=False)
+    seconds: Seconds
+    n: int
+    n_learned: int
+    n_without_pairs: int
+    stopped: bool
+    settings: dict[str, Any]
+
+    @property
+    def rank_loss(self) -> float:
+        """Mean rank loss over the scored examples, ties one half."""
+        return self.metrics["rank_loss"]
+
+    @property
+    def curve(self) -> Curve:
+        """The rank loss along the scored examples."""
+        return self.curves["rank_loss"]
+
+    @property
+    def order(self) -> str | None:
+        """Order of the rows, if the protocol has one."""
+        return self.settings.get("order")
+
+    @property
+    def seed(self) -> int | None:
+        """Seed of the shuffling, if there was one."""
+        return self.settings.get("seed")
+
+    def to_dict(self, curves: bool = True) -> dict[str, Any]:
+        """Return what JSON can hold; a mean of nothing becomes None."""
+        result = {
+            "model": self.model,
+            "metrics": {
+                name: None if math.isnan(value) else value for name, value in self.metrics.items()
+            },
+            "seconds": {"cpu": self.seconds.cpu, "wall": self.seconds.wall},
+            "n": self.n,
+            "n_learned": self.n_learned,
+            "n_without_pairs": self.n_without_pairs,
+            "stopped": self.stopped,
+            "settings": dict(self.settings),
+        }
+        if curves:
+            result["curves"] = {name: curve.to_dict() for name, curve in self.curves.items()}
+        return result
+
+    def table(self) -> str:
+        """Return the result as a text table."""
+        return runs_table({self.model: self})
+
+    def plot(self, path: str | PathLike[str]) -> None:
+        """Draw the curves into a file (PNG, SVG or PDF by its ending); needs matplotlib."""
+        from boostline.evaluate.plots import plot_runs
+
+        plot_runs({self.model: self}, path)
+
+
+def runs_table(runs: dict[str, Run]) -> str:
+    """Return a table with one line per run."""
+    names = list(next(iter(runs.values())).metrics)
+    header = ["model", *names, "examples", "CPU s", "wall s", "CPU us/example"]
+    lines = []
+    for name, run in runs.items():
+        calls = max(run.n, run.n_learned)
+        lines.append(
+            [
+                name,
+                *(f"{run.metrics[metric]:.4f}" for metric in names),
+                str(run.n),
+                f"{run.seconds.cpu:.2f}",
+                f"{run.seconds.wall:.2f}",
+                f"{run.seconds.cpu / calls * 1e6:.0f}" if calls else "",
+            ]
+        )
+    return text_table(header, lines)
+
+
+def text_table(header: list[str], lines: list[list[str]]) -> str:
+    """Return aligned columns, the first to the left and the others to the right.
+
+    Examples
+    --------
+    >>> print(text_table(["model", "loss"], [["a", "0.10"], ["long name", "12.00"]]))
+    model       loss
+    ---------  -----
+    a           0.10
+    long name  12.00
+    """
+    cells = [header, *lines]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
+
+    def line(row: list[str]) -> str:
+        first = row[0].ljust(widths[0])
+        rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        return "  ".join([first, *rest]).rstrip()
+
+    rule = "  ".join("-" * width for width in widths)
+    return "\n".join([line(header), rule, *(line(row) for row in lines)])

@@ -1,0 +1,201 @@
+"""Why this label for this row: each learner's share of its score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostline.boosters import LabelRanker
+from boostline.inspect.learner_rows import listened
+from boostline.inspect.trees import kinds_of_votes, names_of_votes, trees_of
+
+FloatArray = NDArray[np.float64]
+
+
+class Step(NamedTuple):
+    """One decision on the way through a tree: ``value <= threshold`` goes left."""
+
+    feature: int
+    name: str
+    value: float
+    threshold: float
+    goes: str  # "left" or "right"
+
+    def __str__(self) -> str:
+        if np.isnan(self.value):
+            return f"{self.name} is missing, goes {self.goes}"
+        sign = "<=" if self.goes == "left" else ">"
+        return f"{self.name} = {self.value:.4g} {sign} {self.threshold:.4g}"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What `explain` found.
+
+    Attributes
+    ----------
+    label : int
+    name : Any
+        The label's name, or its index.
+    score : float
+        The label's score; the sum of `shares`.
+    rank : int
+        Its place in the ranking, 1 is the best.
+    shares : ndarray (N,)
+        What each learner adds to the score: its factor times its vote for the label. Learners that are not listened
+        to add 0.
+    lifts : ndarray (N,)
+        The same, less what the learner adds to the average label: what moves this label up or down among the others.
+    kinds : list of str
+        What each learner is.
+    names : list of str
+        The same with what tells learners of one kind apart, such as the member of a committee.
+    """
+
+    label: int
+    name: Any
+    score: float
+    rank: int
+    shares: FloatArray
+    lifts: FloatArray
+    kinds: list[str]
+    names: list[str]
+
+    def top(self, n: int = 5) -> list[int]:
+        """The learners that move the label most, up or down."""
+        order = np.argsort(-np.abs(self.lifts), kind="stable")
+        return [int(i) for i in order[:n]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form."""
+        return {
+            "label": self.label,
+            "name": self.name,
+            "score": self.score,
+            "rank": self.rank,
+            "shares": self.shares.tolist(),
+            "lifts": self.lifts.tolist(),
+            "learners": self.names,
+        }
+
+
+def factors(model: Any) -> FloatArray:
+    """Factor of each learner's votes in the scores that are given at the present clock."""
+    if isinstance(model, LabelRanker) and model.n_features is not None:
+        return np.asarray(model.effective_weights)
+    expert = getattr(model, "expert", "last")
+    if expert == "draw":
+        heard = (np.arange(model.n_learners) < model.followed).astype(np.float64)
+    else:
+        heard = listened(model)
+    return np.asarray(model.learner_weights * heard)
+
+
+def explain(model: Any, x: Any, label: Any) -> Explanation:
+    """Split the score of one label for one row into the learners' shares.
+
+    Parameters
+    ----------
+    model
+        A booster.
+    x
+        One row of features.
+    label
+        The label, by name or by index.
+
+    Examples
+    --------
+    >>> import numpy as np, boostline as bl
+    >>> from boostline.inspect import explain
+    >>> model = bl.AdaOLMR(n_labels=2, learners=bl.learners.paper_trees(5), expert="last")
+    >>> _ = model.learn(np.eye(2), [{0}, {1}])
+    >>> why = explain(model, [1.0, 0.0], 0)
+    >>> bool(np.isclose(why.shares.sum(), model.score([1.0, 0.0])[0]))
+    True
+    """
+    index = label_index(model, label)
+    scores = np.asarray(model.score(x))
+    if scores.ndim != 1:
+        raise ValueError(f"x has {len(scores)} rows, but one row (d,) is needed")
+    contributions = factors(model)[:, None] * model.votes(x)
+    order = np.argsort(-scores, kind="stable")
+    return Explanation(
+        label=index,
+        name=index if model.labels is None else model.labels[index],
+        score=float(scores[index]),
+        rank=int(np.flatnonzero(order == index)[0]) + 1,
+        shares=contributions[:, index],
+        lifts=contributions[:, index] - contributions.mean(axis=1),
+        kinds=kinds_of_votes(model),
+        names=names_of_votes(model),
+    )
+
+
+def tree_path(
+    model: Any, learner: int, x: Any, names: Sequence[str] | None = None
+) -> tuple[list[Step], dict[Any, float]]:
+    """The decisions that lead a row to its leaf in one tree, and the masses of the labels there.
+
+    Parameters
+    ----------
+    model, x
+        A booster and one row of features.
+    learner
+        Index of a learner that is a tree.
+    names
+        Names of the features; default: their numbers.
+
+    Returns
+    -------
+    steps, masses
+        `masses` is by label name (or index), heaviest first; labels that never came here are left out.
+
+    Examples
+    --------
+    >>> import boostline as bl
+    >>> model = bl.AdaOLMR(n_labels=2, learners=bl.learners.paper_trees(1))
+    >>> _ = model.learn([1.0, 0.0], {0})
+    >>> steps, masses = tree_path(model, 0, [1.0, 0.0])
+    >>> steps, list(masses)
+    ([], [0])
+    """
+    trees = trees_of(model)
+    if learner not in trees:
+        kinds = kinds_of_votes(model)
+        what = kinds[learner] if 0 <= learner < len(kinds) else "nothing"
+        raise ValueError(f"learner {learner} is {what}, but a tree that has learned is needed")
+    tree = trees[learner]
+    row = x.toarray().ravel() if hasattr(x, "toarray") else np.asarray(x, dtype=np.float64).ravel()
+    if len(row) != model.n_features:
+        raise ValueError(f"x has {len(row)} features, but the model has {model.n_features}")
+    steps, node = [], 0
+    while tree.covariate[node] >= 0:
+        feature = int(tree.features[tree.covariate[node]])
+        value, threshold = float(row[feature]), float(tree.threshold[node])
+        right = bool(tree.nan_right[node]) if np.isnan(value) else value > threshold
+        name = f"feature {feature}" if names is None else str(names[feature])
+        steps.append(Step(feature, name, value, threshold, "right" if right else "left"))
+        node = int(tree.left[node]) + right
+    here = slice(tree.first_label[node], tree.first_label[node + 1])
+    order = np.argsort(-tree.mass[here], kind="stable")
+    labels = tree.label[here][order].tolist()
+    shown = labels if model.labels is None else [model.labels[i] for i in labels]
+    return steps, dict(zip(shown, tree.mass[here][order].tolist(), strict=True))
+
+
+def label_index(model: Any, label: Any) -> int:
+    """Index of a label given by name or by index."""
+    names = model.labels or []
+    if label in names:
+        return int(names.index(label))
+    whole = isinstance(label, int | np.integer) and not isinstance(label, bool)
+    if whole and 0 <= label < model.n_labels:
+        return int(label)
+    known = f"one of {', '.join(map(repr, names[:10]))}{', ...' if len(names) > 10 else ''}"
+    raise ValueError(
+        f"label is {label!r}, but {known if names else f'a number below {model.n_labels}'} is needed"
+    )

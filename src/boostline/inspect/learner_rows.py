@@ -1,0 +1,158 @@
+"""Which learners matter: weights, edges, sizes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostline.boosters import LabelRanker
+from boostline.inspect.trees import (
+    Tree,
+    details_of_votes,
+    kinds_of_votes,
+    trees_of,
+    vote_name,
+)
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LearnerRow:
+    """One learner of a booster.
+
+    Attributes
+    ----------
+    index : int
+        Its place, from 0; `Booster.votes` has its votes in this row.
+    kind : str
+        What it is, ``hoeffding_tree`` for example.
+    detail : str
+        The member of a ``committee``, which has a vote for each; the decay of a ``recency``; else nothing.
+    weight : float
+        The factor of its votes: alpha^i, or its share in the scores of AdaOLMR's mixture (see `weights_of`).
+    edge : float
+        Its empirical edge over random guessing on all that was learned.
+    listened : float
+        Probability that the followed expert contains it.
+    importance : float
+        ``|weight| * listened`` as a share of all learners'; of the mixture, whose weights count that in, ``|weight|``.
+    expert_loss : float
+        Mean rank loss of the expert that consists of the learners up to this one.
+    nodes, leaves, depth : int or None
+        Of trees.
+    """
+
+    index: int
+    kind: str
+    detail: str
+    weight: float
+    edge: float
+    listened: float
+    importance: float
+    expert_loss: float
+    nodes: int | None = None
+    leaves: int | None = None
+    depth: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Kind and detail, for people."""
+        return vote_name(self.kind, self.detail)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form."""
+        return asdict(self)
+
+
+def learners(model: Any) -> list[LearnerRow]:
+    """All learners of a model, in their order.
+
+    Examples
+    --------
+    >>> import numpy as np, boostline as bl
+    >>> from boostline.inspect import learners
+    >>> model = bl.OnlineBMR(n_labels=3, learners=bl.learners.paper_trees(4), edge=0.1)
+    >>> _ = model.learn(np.eye(3), np.eye(3, dtype=bool))
+    >>> [row.importance for row in learners(model)]
+    [0.25, 0.25, 0.25, 0.25]
+    """
+    return rows_of(model, trees_of(model))
+
+
+def rows_of(model: Any, trees: dict[int, Tree]) -> list[LearnerRow]:
+    """The rows, given the model's trees."""
+    weights, edges, heard = weights_of(model), model.edges(), listened(model)
+    shares = importances(model)
+    examples = max(1, int(model.label_set_sizes.sum()))
+    rows = []
+    names = zip(kinds_of_votes(model), details_of_votes(model), strict=True)
+    for i, (kind, detail) in enumerate(names):
+        tree = trees.get(i)
+        rows.append(
+            LearnerRow(
+                index=i,
+                kind=kind,
+                detail=detail,
+                weight=float(weights[i]),
+                edge=float(edges[i]),
+                listened=float(heard[i]),
+                importance=float(shares[i]),
+                expert_loss=float(model.expert_losses[i]) / examples,
+                nodes=None if tree is None else tree.n_nodes,
+                leaves=None if tree is None else tree.n_leaves,
+                depth=None if tree is None else tree.depth,
+            )
+        )
+    return rows
+
+
+def listened(model: Any) -> FloatArray:
+    """Probability that each learner is part of the expert that is followed.
+
+    Expert j is the sum of the first j learners. With ``expert="weighted"`` this is the factor that the mean over the
+    experts gives to each learner.
+
+    Examples
+    --------
+    >>> import boostline as bl
+    >>> listened(bl.AdaOLMR(n_labels=2, learners=bl.learners.paper_trees(4)))
+    array([1.  , 0.75, 0.5 , 0.25])
+    """
+    expert = "weighted" if isinstance(model, LabelRanker) else getattr(model, "expert", "last")
+    if expert in ("draw", "weighted"):
+        # LabelRanker has several chains of experts, one after the other.
+        chains = np.asarray(model.expert_weights).reshape(-1, model.n_learners)
+        tails = np.cumsum(chains[:, ::-1], axis=1)[:, ::-1].sum(axis=0)
+        return np.asarray(np.minimum(tails, 1.0))
+    count = model.followed if expert == "best" else model.n_learners
+    return np.asarray(np.arange(model.n_learners) < count, dtype=np.float64)
+
+
+def weights_of(model: Any) -> FloatArray:
+    """The factor of each learner's votes: in all experts that contain it, or in the scores of a LabelRanker.
+
+    The paper's experts are prefixes of one chain, so that a learner has one weight alpha^i. A LabelRanker has several
+    chains that weigh the learners differently; what counts is the sum over them.
+
+    Examples
+    --------
+    >>> import boostline as bl
+    >>> weights_of(bl.OnlineBMR(n_labels=2, learners=bl.learners.paper_trees(3)))
+    array([1., 1., 1.])
+    """
+    return np.asarray(
+        model.effective_weights if isinstance(model, LabelRanker) else model.learner_weights
+    )
+
+
+def importances(model: Any) -> FloatArray:
+    """Share of each learner in ``sum |weight| * listened``; equal shares while all weights are 0."""
+    raw = np.abs(weights_of(model))
+    if not isinstance(model, LabelRanker):
+        raw = raw * listened(model)
+    total = raw.sum()
+    return np.asarray(raw / total) if total > 0 else np.full(len(raw), 1.0 / len(raw))

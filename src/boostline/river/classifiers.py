@@ -1,0 +1,344 @@
+"""The two boosters as River multi-label classifiers."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from river import base
+
+from boostline.adapters.zero_point import ZeroPoint
+from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR
+from boostline.boosters.growth import CannotGrow
+from boostline.contract.label_sets import UNKNOWN, LabelSets
+from boostline.contract.labels import distinct_labels, read_told
+from boostline.contract.numbers import read_weights, real_number, whole_number
+from boostline.learners import paper_trees
+from boostline.river.feature_places import FeaturePlaces
+
+Features = Mapping[Any, Any]
+
+_ABSENT = {"irrelevant": 0, "unknown": UNKNOWN}
+_ZERO_POINTS = ("label", "common")
+_MIN_LABELS = 2  # below that there is no pair to rank
+
+
+class _Classifier(base.MultiLabelClassifier):
+    """What both share. Subclasses have the constructor and `_make_booster`."""
+
+    learners: Any
+    labels: Sequence[Any] | None
+    zero_point: str
+    absent: str
+    n_features: int | None
+    fill_value: float | None
+    n_threads: int
+    seed: int | None
+
+    def _make_booster(self, labels: list[Any], learners: Any) -> Booster:
+        raise NotImplementedError
+
+    def _begin(self) -> None:
+        """Check the parameters and start with nothing known but the labels that were given."""
+        if self.absent not in _ABSENT:
+            raise ValueError(f"absent is {self.absent!r}, but must be one of {', '.join(_ABSENT)}")
+        if self.zero_point not in _ZERO_POINTS:
+            raise ValueError(
+                f"zero_point is {self.zero_point!r}, but must be one of {', '.join(_ZERO_POINTS)}"
+            )
+        if self.n_features is not None:
+            whole_number(self.n_features, "n_features", 1)
+        if self.fill_value is not None:
+            real_number(self.fill_value, "fill_value", -np.inf, np.inf)
+        self._features = FeaturePlaces(self.n_features, self.fill_value)
+        self._index: dict[Any, int] = {}
+        self._booster: Booster | None = None
+        self._zero: ZeroPoint | None = None
+        self._admit_labels(self.labels or ())
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"learners": paper_trees(10)}
+        yield {"learners": paper_trees(10), "seed": None}
+
+    # Looking inside.
+
+    @property
+    def booster(self) -> Booster | None:
+        """The model itself, None until two labels are known: edges, weights, saving."""
+        return self._booster
+
+    @property
+    def label_names(self) -> list[Any]:
+        """Labels known so far."""
+        return list(self._index)
+
+    @property
+    def feature_names(self) -> list[Any]:
+        """Features that have a place, in their order in the booster's rows."""
+        return self._features.names
+
+    # Learning.
+
+    def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
+        """Learn one example.
+
+        Parameters
+        ----------
+        x
+            Features by name: numbers, NaN or None for a missing one. Names may appear and vanish at any time.
+        y
+            Labels by name: True, False, or None if it is not known. Or a set of the relevant labels. Labels that were
+            never seen before are added; what a label that is not there means is said by ``absent``.
+        w
+            Importance weight in [0, 1].
+        """
+        read_weights(w, 1, "w")
+        told = distinct_labels(read_told(y, "y"), "y")
+        self._follow_the_booster()
+        row = self._features.admitted(x, self._grow_features)
+        index = self._index
+        if new := [label for label in told if label not in index]:
+            new.sort(key=lambda label: (type(label).__name__, str(label)))
+            self._admit_labels(new)
+        if self._booster is None or self._zero is None or self._features.capacity is None:
+            return  # nothing to rank, or nothing to tell examples apart
+        if len(told) == len(index):
+            relevance = np.array([told[label] for label in index], dtype=np.int8)
+        else:
+            relevance = np.full(len(index), _ABSENT[self.absent], dtype=np.int8)
+            relevance[[index[label] for label in told]] = list(told.values())
+        sets = LabelSets.of_relevance(relevance[np.newaxis])
+        scores = self._booster.learn(row, sets, weight=w)
+        self._zero.observe_one(scores, relevance, w)
+
+    def _follow_the_booster(self) -> None:
+        """Somebody may have pressed Ctrl-C when the booster had grown, and the places had not."""
+        if self._booster is not None and self._booster.n_features is not None:
+            self._features.capacity = self._booster.n_features
+
+    def _grow_features(self, n: int) -> bool:
+        """Make room for rows of n features; False if a learner (written in Python) cannot take more."""
+        if self._booster is None or self._booster.n_features is None:
+            return True
+        try:
+            self._booster.add_features(
+                n - self._booster.n_features, were="zero" if self.fill_value == 0 else "missing"
+            )
+        except CannotGrow:
+            return False
+        return True
+
+    def _admit_labels(self, new: Iterable[Any]) -> None:
+        for label in new:
+            self._index.setdefault(label, len(self._index))
+        if self._booster is not None and self._zero is not None:
+            names = list(self._index)[self._booster.n_labels :]
+            self._booster.add_labels(names)
+            self._zero.add_labels(len(names))
+        elif len(self._index) >= _MIN_LABELS:
+            # A learner written in Python carries state: a copy leaves the parameter as it was given.
+            self._booster = self._make_booster(list(self._index), copy.deepcopy(self.learners))
+            self._zero = ZeroPoint(len(self._index), per_label=self.zero_point == "label")
+
+    # Prediction.
+
+    def score_one(self, x: Features) -> dict[Any, float]:
+        """Score the known labels: higher is more relevant. Only the order has a meaning."""
+        return dict(zip(self._index, self._scores(x).tolist(), strict=True))
+
+    def predict_one(self, x: Features, **kwargs: Any) -> dict[Any, bool]:
+        """Tell for each known label whether it is relevant: its score lies above the learned zero point."""
+        scores = self._scores(x)
+        named = np.zeros(len(scores)) if self._zero is None else self._zero.decide(scores)
+        return dict(zip(self._index, (named > 0).tolist(), strict=True))
+
+    def _scores(self, x: Features) -> NDArray[np.float64]:
+        if self._booster is None or self._booster.n_features is None:
+            return np.zeros(len(self._index))
+        self._follow_the_booster()
+        return self._booster.score(self._features.row(x)).reshape(-1)
+
+
+class LabelRankerClassifier(_Classifier):
+    """`boostline.LabelRanker` as a River multi-label classifier.
+
+    Parameters
+    ----------
+    learners, drift
+        As in `boostline.LabelRanker`.
+    labels
+        Labels known from the start. Others are added when they are first seen.
+    zero_point
+        ``"label"``: a learned threshold for each label; ``"common"``: one for all.
+    absent
+        What it means that a label is not in y: ``"irrelevant"`` or ``"unknown"``.
+    n_features
+        Places for feature names. None: as many as come, up to 65,536, or 4,096 if ``fill_value`` is not 0. The
+        rest is left out, with a warning.
+    fill_value
+        The value of a feature that an example does not have: None for missing, 0 for counts of words. With 0 and many
+        places, rows are passed on as sparse.
+    n_threads
+        Threads that share the learners' work; changes no result.
+    seed
+        Seed of every random choice; None draws one.
+
+    Examples
+    --------
+    >>> from river import datasets
+    >>> model = LabelRankerClassifier()
+    >>> for x, y in datasets.Yeast().take(200):
+    ...     model.learn_one(x, y)
+    >>> sum(model.predict_one(x).values()) > 0
+    True
+    """
+
+    def __init__(
+        self,
+        learners: Any = "auto",
+        *,
+        drift: str | None = "restart",
+        labels: Sequence[Any] | None = None,
+        zero_point: str = "label",
+        absent: str = "irrelevant",
+        n_features: int | None = None,
+        fill_value: float | None = None,
+        n_threads: int = 1,
+        seed: int | None = 0,
+    ) -> None:
+        self.learners = learners
+        self.drift = drift
+        self.labels = labels
+        self.zero_point = zero_point
+        self.absent = absent
+        self.n_features = n_features
+        self.fill_value = fill_value
+        self.n_threads = n_threads
+        self.seed = seed
+        self._begin()
+
+    def _make_booster(self, labels: list[Any], learners: Any) -> Booster:
+        return LabelRanker(
+            labels=labels,
+            learners=learners,
+            drift=self.drift,
+            seed=self.seed,
+            n_threads=self.n_threads,
+        )
+
+
+class AdaOLMRClassifier(_Classifier):
+    """Ada.OLMR as a River multi-label classifier.
+
+    Parameters
+    ----------
+    learners
+        As in `boostline.AdaOLMR`; None: its own, the paper's 100 trees.
+    expert
+        Whose scores are given, as in `boostline.AdaOLMR`; ``"draw"`` is the paper's.
+    labels, zero_point, absent, n_features, fill_value, n_threads, seed
+        As in `LabelRankerClassifier`.
+
+    Examples
+    --------
+    >>> from boostline.learners import paper_trees
+        >>> model = AdaOLMRClassifier(paper_trees(20))
+    >>> for i in range(300):
+    ...     model.learn_one({"a": float(i % 2)}, {"even": i % 2 == 0, "odd": i % 2 == 1})
+    >>> model.predict_one({"a": 1.0})
+    {'even': False, 'odd': True}
+    """
+
+    def __init__(
+        self,
+        learners: Any = None,
+        *,
+        expert: str = "weighted",
+        labels: Sequence[Any] | None = None,
+        zero_point: str = "label",
+        absent: str = "irrelevant",
+        n_features: int | None = None,
+        fill_value: float | None = None,
+        n_threads: int = 1,
+        seed: int | None = 0,
+    ) -> None:
+        self.learners = learners
+        self.expert = expert
+        self.labels = labels
+        self.zero_point = zero_point
+        self.absent = absent
+        self.n_features = n_features
+        self.fill_value = fill_value
+        self.n_threads = n_threads
+        self.seed = seed
+        self._begin()
+
+    def _make_booster(self, labels: list[Any], learners: Any) -> Booster:
+        return AdaOLMR(
+            labels=labels,
+            learners=learners,
+            expert=self.expert,
+            seed=self.seed,
+            n_threads=self.n_threads,
+        )
+
+
+class OnlineBMRClassifier(_Classifier):
+    """OnlineBMR as a River multi-label classifier.
+
+    Parameters
+    ----------
+    edge, loss
+        As in `boostline.OnlineBMR`.
+    learners, labels, zero_point, absent, n_features, fill_value, n_threads, seed
+        As in `LabelRankerClassifier`.
+
+    Examples
+    --------
+    >>> from boostline.learners import paper_trees
+        >>> model = OnlineBMRClassifier(paper_trees(20), edge=0.1)
+    >>> for i in range(300):
+    ...     model.learn_one({"a": float(i % 2)}, {"even": i % 2 == 0, "odd": i % 2 == 1})
+    >>> model.predict_one({"a": 1.0})
+    {'even': False, 'odd': True}
+    """
+
+    def __init__(
+        self,
+        learners: Any = None,
+        *,
+        edge: float | str = 0.01,
+        loss: Any = "hinge",
+        labels: Sequence[Any] | None = None,
+        zero_point: str = "label",
+        absent: str = "irrelevant",
+        n_features: int | None = None,
+        fill_value: float | None = None,
+        n_threads: int = 1,
+        seed: int | None = 0,
+    ) -> None:
+        self.learners = learners
+        self.edge = edge
+        self.loss = loss
+        self.labels = labels
+        self.zero_point = zero_point
+        self.absent = absent
+        self.n_features = n_features
+        self.fill_value = fill_value
+        self.n_threads = n_threads
+        self.seed = seed
+        self._begin()
+
+    def _make_booster(self, labels: list[Any], learners: Any) -> Booster:
+        return OnlineBMR(
+            labels=labels,
+            learners=learners,
+            edge=self.edge,
+            loss=self.loss,
+            seed=self.seed,
+            n_threads=self.n_threads,
+        )

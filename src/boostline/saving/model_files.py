@@ -1,0 +1,421 @@
+"""One file per model, safe to load from a stranger: safetensors for the arrays, JSON for the rest.
+
+The file's one metadata entry, ``boostline``, is a JSON object: ``format`` (the version), ``config`` (as
+`Booster.config` gives it), ``python`` (states of learners written in Python), ``extra`` (what the caller wants to keep
+with the model) and ``sha256`` (of all of these and of the arrays). Nothing in a file is ever executed.
+docs/file-format.md lists the arrays.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostline.saving.atomic import replace_file
+from boostline.saving.container import (
+    DTYPES,
+    ArrayFile,
+    DamagedError,
+    Stored,
+    canonical_json,
+    dtype_name,
+    stored,
+    write,
+)
+from boostline.saving.python_states import pack, unpack
+
+if TYPE_CHECKING:
+    from boostline import _core
+    from boostline.boosters import Booster
+    from boostline.learners import Description
+
+__all__ = ["FORMAT", "LoadError", "SaveError", "load", "load_with_extra", "read_header", "save"]
+
+FORMAT = 2
+
+# The booster itself, where the core is asked for the arrays of a learner.
+_OWN = -1
+
+
+class LoadError(ValueError):
+    """The file is not a boostline model, is damaged, or needs a newer version."""
+
+
+class SaveError(ValueError):
+    """The model is in a state that no file can hold; nothing has been written."""
+
+
+def save(model: Booster, path: str | os.PathLike[str], extra: dict[str, Any] | None = None) -> None:
+    """Write ``model`` to ``path``, whole or not at all: what is written can be loaded.
+
+    The model is written piece by piece, without a second copy in memory, and the file is read back and checked before
+    it takes its place. Nobody can change the model meanwhile.
+
+    Parameters
+    ----------
+    model
+        An `AdaOLMR` or `OnlineBMR`. Learners written in Python need ``get_state()`` and ``set_state(state)``.
+    path
+        The file; one that is there is replaced in one step when the new one is complete.
+    extra
+        What to keep with the model: dicts, lists, tuples, strings, numbers, None and arrays. `load_with_extra` gives
+        it back.
+
+    Examples
+    --------
+    >>> import boostline as bl, tempfile, os
+    >>> from boostline.saving import load_with_extra, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(bl.LabelRanker(n_labels=2), os.path.join(folder, "m.blm"), extra={"rows": 7})
+    ...     load_with_extra(os.path.join(folder, "m.blm"))[1]
+    {'rows': 7}
+    """
+    with replace_file(path) as file:
+        if model._native is None:
+            _write(file, model, extra, None)
+        else:
+            model._native.hold(lambda state: _write(file, model, extra, state))
+        _check_written(file, model)
+
+
+def _write(
+    file: BinaryIO, model: Booster, extra: dict[str, Any] | None, state: _core.StoredState | None
+) -> None:
+    config = model.config()
+    _refuse_own_loss(config)
+    beside: dict[str, NDArray[Any]] = {}
+    python = {str(i): pack(s, f"python.{i}", beside) for i, s in _python_states(model).items()}
+    metadata = {
+        "format": FORMAT,
+        "config": config,
+        "python": python,
+        "extra": pack({} if extra is None else extra, "extra", beside),
+    }
+    try:
+        canonical_json(metadata)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError(f"the model cannot be saved: {error}") from error
+    arrays = {name: stored(name, array) for name, array in beside.items()}
+    if state is not None:
+        arrays |= {name: stored(name, array) for name, array in model._extra_arrays().items()}
+        for learner in range(_OWN, len(config["resolved"])):
+            arrays |= _held(state, learner)
+    write(file, metadata, arrays)
+
+
+def _held(state: _core.StoredState, learner: int) -> dict[str, Stored]:
+    """The arrays of a learner, or of the booster itself, in a model that is held."""
+    prefix = "" if learner == _OWN else f"learners.{learner}."
+    try:
+        state.check(learner)
+    except ValueError as error:
+        whose = "its own state" if learner == _OWN else f"the state of learner {learner}"
+        raise SaveError(f"the model cannot be saved: in {whose} {error}") from error
+    return {
+        prefix + name: Stored(DTYPES[kind], (n,), functools.partial(state.write, learner, name))
+        for name, kind, n in state.arrays(learner)
+    }
+
+
+def _check_written(file: BinaryIO, model: Booster) -> None:
+    """All that `load` asks of a file but for the numbers in the learners' arrays, which were checked in the model."""
+    file.flush()
+    try:
+        opened = ArrayFile(file)
+        metadata = _checked_metadata(opened)
+        opened.check_digest(metadata)
+        _check_size(metadata["config"], opened, None)
+        learners = [d.learner for d in model._learners if d.kind == "python"]  # type: ignore[attr-defined]
+        type(model).from_config({**metadata["config"], "resolved": None}, learners)
+        for packed in (metadata["extra"], *metadata["python"].values()):
+            unpack(packed, lambda name: np.zeros(()))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise SaveError(
+            f"the model cannot be saved, for it could not be loaded: {error}"
+        ) from error
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    learners: Sequence[Any] = (),
+    n_threads: int = 1,
+    max_bytes: int | None = None,
+) -> Any:
+    """Read a model written by `Booster.save`; learning goes on exactly where it stopped.
+
+    Parameters
+    ----------
+    path
+        The file.
+    learners
+        For a model with learners written in Python: such objects, in their order, to receive the saved states.
+    n_threads
+        As in the constructor.
+    max_bytes
+        Refuse a model that would need more memory; default: this machine's memory. A small file may describe a model
+        with very many learners and labels.
+
+    Raises
+    ------
+    LoadError
+        The file is no model, is damaged, or is of a newer format.
+
+    Examples
+    --------
+    >>> import boostline as bl, tempfile, os
+    >>> model = bl.AdaOLMR(n_labels=2, learners=bl.learners.paper_trees(3))
+    >>> _ = model.learn([0.5, 1.0], {1})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(os.path.join(folder, "m.blm"))
+    ...     bl.load(os.path.join(folder, "m.blm")).clock
+    1
+    """
+    model, _ = load_with_extra(path, learners=learners, n_threads=n_threads, max_bytes=max_bytes)
+    return model
+
+
+def load_with_extra(
+    path: str | os.PathLike[str],
+    *,
+    learners: Sequence[Any] = (),
+    n_threads: int = 1,
+    max_bytes: int | None = None,
+) -> tuple[Any, dict[str, Any]]:
+    """Read a model and what was saved with it as ``extra``; see `load`."""
+    with _Opened(path) as file:
+        metadata = _checked_metadata(file)
+        file.check_digest(metadata)
+        model = _build(file, metadata, learners, max_bytes)
+        extra = unpack(metadata["extra"], file.read)
+        model.n_threads = n_threads
+    return model, extra
+
+
+def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read only what describes the model: ``format``, ``config`` and ``arrays`` (name -> type and shape).
+
+    Examples
+    --------
+    >>> import boostline as bl, tempfile, os
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     bl.LabelRanker(n_labels=2).save(os.path.join(folder, "m.blm"))
+    ...     read_header(os.path.join(folder, "m.blm"))["config"]["n_labels"]
+    2
+    """
+    with _Opened(path) as file:
+        metadata = _checked_metadata(file)
+        arrays = {name: (entry.dtype.name, entry.shape) for name, entry in file.entries.items()}
+    return {"format": metadata["format"], "config": metadata["config"], "arrays": arrays}
+
+
+class _Opened:
+    """An open model file. Whatever goes wrong with a stranger's file becomes a `LoadError` that names it."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = os.fspath(path)
+
+    def __enter__(self) -> ArrayFile:
+        # A missing file and one that may not be read are no fault of the file: these errors pass as they are.
+        try:
+            self._file = open(self._path, "rb")  # closed in __exit__
+        except IsADirectoryError as error:
+            raise LoadError(f"{self._path} is a folder, not a model") from error
+        try:
+            return ArrayFile(self._file)
+        except Exception as error:
+            self.__exit__(type(error), error)
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, error: Any, *_: object) -> None:
+        self._file.close()
+        if kind is None or not issubclass(kind, Exception):
+            return
+        if issubclass(kind, DamagedError | LoadError):
+            raise LoadError(f"{self._path} cannot be loaded: {error}") from error
+        what = f"it lacks {error}" if issubclass(kind, KeyError) else error or kind.__name__
+        raise LoadError(f"{self._path} does not describe a model: {what}") from error
+
+
+def _checked_metadata(file: ArrayFile) -> dict[str, Any]:
+    metadata = file.metadata()
+    version = metadata.get("format")
+    if type(version) is not int or version < 1:
+        raise LoadError(f"it has no valid format version (but {version!r})")
+    if version > FORMAT:
+        raise LoadError(
+            f"it has format {version}, but this version of boostline reads up to {FORMAT}: upgrade boostline"
+        )
+    return metadata
+
+
+def _build(
+    file: ArrayFile, metadata: dict[str, Any], learners: Sequence[Any], max_bytes: int | None
+) -> Booster:
+    from boostline.boosters import Booster
+
+    config, python = metadata["config"], metadata["python"]
+    _check_size(config, file, max_bytes)
+    _check_classes(config, learners)
+    model = Booster.from_config(config, learners)
+    of_learner, own = _arrays_by_owner(file)
+    native = model._native
+    if native is None:
+        _check_names(own, (), "the booster")
+    else:
+        beside = model._extra_arrays()
+        _load_arrays(native, _OWN, file, [name for name in own if name not in beside])
+        _check_names(own, [*native.hold(_names_of(_OWN)), *beside], "the booster")
+        model._set_extra_arrays({name: file.read(name) for name in beside})
+    chosen = model._resolved if model._resolved is not None else model._learners
+    for i, description in enumerate(chosen):
+        given = of_learner.pop(str(i), [])
+        if description.kind == "python":
+            state = unpack(python[str(i)], file.read)
+            description.learner.set_state(state)  # type: ignore[attr-defined]
+            _check_names(given, (), f"learner {i}")
+        elif native is not None:
+            _load_arrays(native, i, file, given)
+            # Which arrays there are may depend on how far it has come: so compare with what it has now.
+            _check_names(given, native.hold(_names_of(i)), f"learner {i}")
+    if of_learner:
+        raise LoadError(
+            f"it has arrays of learner {next(iter(of_learner))}, but the model has {len(chosen)} learners"
+        )
+    return model
+
+
+def _arrays_by_owner(file: ArrayFile) -> tuple[dict[str, list[str]], list[str]]:
+    """Names of the arrays of each learner (by its number, as text), and of the booster itself."""
+    of_learner: dict[str, list[str]] = {}
+    own = []
+    for name in sorted(file.entries):
+        part, _, rest = name.partition(".")
+        if part == "learners" and rest:
+            of_learner.setdefault(rest.partition(".")[0], []).append(name)
+        elif not rest:
+            own.append(name)
+        elif part not in ("python", "extra"):
+            raise LoadError(f"it has an array {name!r} that belongs to nothing")
+    return of_learner, own
+
+
+def _load_arrays(native: _core.Model, learner: int, file: ArrayFile, names: list[str]) -> None:
+    """Fill a learner, or the booster itself, from the file, piece by piece."""
+    prefix = "" if learner == _OWN else f"learners.{learner}."
+    arrays = {}
+    for name in names:
+        entry = file.entries[name]
+        if len(entry.shape) != 1:
+            raise LoadError(f"its array {name!r} has {len(entry.shape)} axes, but must have one")
+        arrays[name.removeprefix(prefix)] = (str(dtype_name(entry.dtype)), entry.shape[0])
+    native.load_arrays(
+        learner, arrays, lambda name, first, buffer: file.read_into(prefix + name, first, buffer)
+    )
+
+
+def _names_of(learner: int) -> Any:
+    prefix = "" if learner == _OWN else f"learners.{learner}."
+    return lambda state: [prefix + name for name, _, _ in state.arrays(learner)]
+
+
+def _check_size(config: dict[str, Any], file: ArrayFile, max_bytes: int | None) -> None:
+    """Compare what the description asks for with what the file holds, before anything is allocated."""
+    from boostline.learners import from_config
+    from boostline.saving.limits import MOST_VOTES, gib, least_bytes, machine_bytes
+
+    k, d = config["n_labels"], config["n_features"]
+    resolved = config["resolved"]
+    source = config["learners"] if resolved is None else resolved
+    described = {i: from_config(c) for i, c in enumerate(source) if c.get("kind") != "python"}
+    votes = sum(one.n_votes for one in described.values()) + len(source) - len(described)
+    if votes > MOST_VOTES:
+        raise LoadError(f"it has {votes} learners, but at most {MOST_VOTES} are allowed")
+    if resolved is not None:
+        _check_stored(described, votes, k, d, file)
+    needed = least_bytes(list(described.values()), k, None if resolved is None else d)
+    limit = machine_bytes() if max_bytes is None else max_bytes
+    if needed > limit:
+        raise LoadError(
+            f"it has {votes} learners and {k} labels, which need {gib(needed)}; at most {gib(limit)} are allowed"
+        )
+
+
+def _check_stored(
+    described: dict[int, Description], votes: int, n_labels: int, n_features: int, file: ArrayFile
+) -> None:
+    """What a learner allocates at once is part of its state: the file must hold as much."""
+    for name, size in (("label_set_sizes", n_labels + 1), ("learner_weights", votes)):
+        entry = file.entries.get(name)
+        if entry is None or entry.shape != (size,):
+            raise LoadError(
+                f"its array {name} does not fit to {n_labels} labels and {votes} learners"
+            )
+    held: dict[str, int] = {}
+    for name, entry in file.entries.items():
+        part, _, rest = name.partition(".")
+        if part == "learners":
+            owner = rest.partition(".")[0]
+            held[owner] = held.get(owner, 0) + entry.stop - entry.start
+    for i, description in described.items():
+        needed, found = description.least_bytes(n_labels, n_features), held.get(str(i), 0)
+        if needed > found:
+            raise LoadError(
+                f"learner {i} with {n_labels} labels and {n_features} features has at least {needed} bytes of arrays, "
+                f"but the file has {found}"
+            )
+
+
+def _check_classes(config: dict[str, Any], learners: Sequence[Any]) -> None:
+    """States must not go to learners of another class: that is how a wrong order shows."""
+    source = config["learners"] if config["resolved"] is None else config["resolved"]
+    wanted = [c["class"] for c in source if c.get("kind") == "python"]
+    if len(learners) != len(wanted):
+        raise LoadError(
+            f"it has {len(wanted)} learners written in Python ({', '.join(map(str, wanted)) or 'none'}), "
+            f"but learners= has {len(learners)}; give such objects, in their order"
+        )
+    for i, (learner, name) in enumerate(zip(learners, wanted, strict=True)):
+        found = type(learner).__qualname__
+        if name.rpartition(".")[2] != found.rpartition(".")[2]:
+            raise LoadError(f"learners[{i}] is a {found}, but the file's is a {name}")
+        if not hasattr(learner, "set_state"):
+            raise LoadError(f"learners[{i}], a {found}, has no set_state(state)")
+
+
+def _check_names(given: Sequence[str], wanted: Sequence[str], owner: str) -> None:
+    for name in sorted(set(given) ^ set(wanted)):
+        what = "lacks" if name in wanted else "has"
+        also = "" if name in wanted else ", which is unexpected"
+        raise LoadError(f"{owner} {what} the array {name!r}{also}")
+
+
+def _refuse_own_loss(config: dict[str, Any]) -> None:
+    loss = config["settings"].get("loss")
+    if isinstance(loss, dict) and loss.get("user_written"):
+        raise TypeError(
+            f"the loss {loss.get('name')!r} is a function of your own, which a file cannot hold, so the model "
+            "cannot be saved"
+        )
+
+
+def _python_states(model: Booster) -> dict[int, Any]:
+    """States of the learners written in Python; they may know something before the model's first example."""
+    states = {}
+    chosen = model._resolved if model._native is not None and model._resolved else model._learners
+    for i, description in enumerate(chosen):
+        if description.kind != "python":
+            continue
+        learner = description.learner  # type: ignore[attr-defined]
+        if not (hasattr(learner, "get_state") and hasattr(learner, "set_state")):
+            raise TypeError(
+                f"learner {i}, a {type(learner).__name__}, has no get_state() and set_state(state), "
+                "so the model cannot be saved"
+            )
+        states[i] = learner.get_state()
+    return states

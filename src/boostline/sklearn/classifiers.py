@@ -1,0 +1,379 @@
+"""The two boosters as scikit-learn classifiers."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from boostline.adapters.zero_point import ZeroPoint
+from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR
+from boostline.contract.label_sets import LabelSets
+from boostline.contract.numbers import whole_number
+from boostline.sklearn import targets
+
+FloatArray = NDArray[np.float64]
+
+#: Rows given to the booster at a time: bounds the memory of a pass and changes no result.
+_BLOCK = 1024
+_MAX_WEIGHT = 1000.0
+_ZERO_POINTS = ("label", "common")
+
+
+class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What both share. Subclasses have the constructor and `_make_booster`."""
+
+    learners: Any
+    zero_point: str
+    n_passes: int
+    shuffle: bool
+    random_state: Any
+    n_jobs: int | None
+
+    classes_: NDArray[Any]
+    booster_: Booster
+    zero_point_: ZeroPoint
+
+    def _make_booster(self, labels: list[Any], learners: Any, seed: int, n_threads: int) -> Booster:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    # Learning.
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from scratch, in one pass over the rows (``n_passes`` for more).
+
+        Parameters
+        ----------
+        X
+            (n, d): array, frame or sparse matrix. NaN means missing.
+        y
+            A class per row (n,), or indicators of the relevant labels (n, k), dense or sparse, NaN where it is not
+            known whether a label is relevant.
+        sample_weight
+            Importance of each row. Up to 1 it is the booster's importance weight; above 1 a row is learned several
+            times in succession (2.5: three times with 5/6); a row with 0 is left out.
+        """
+        X, y, weights = self._checked(X, y, sample_weight, reset=True)
+        n_passes = whole_number(self.n_passes, "n_passes", 1)
+        target = targets.begin(y, None)
+        sets = target.read(y)
+        self._begin(target)
+        random = check_random_state(self.random_state)
+        n = X.shape[0]
+        for i in range(n_passes):
+            order = random.permutation(n) if self.shuffle else np.arange(n)
+            # Scores of rows that were learned before say nothing about new rows: later passes leave the zero point.
+            self._pass(X, sets, weights, order, honest=i == 0)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Go on learning, row by row in the given order. How rows are cut into calls changes nothing.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        classes
+            For y of shape (n,) all classes that will ever occur, needed in the first call. For Y of shape (n, k) names
+            for its columns, never needed.
+        """
+        first = not hasattr(self, "booster_")
+        if first and classes is None and np.ndim(y) < 2 and not hasattr(y, "tocsr"):
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        X, y, weights = self._checked(X, y, sample_weight, reset=first)
+        if first:
+            target = targets.begin(y, classes)
+        else:
+            target = self._target
+            targets.go_on(target, y, classes)
+        sets = target.read(y)
+        if first:  # only now that nothing can be wrong with y
+            self._begin(target)
+        self.booster_.n_threads = effective_n_jobs(self.n_jobs)
+        self._pass(X, sets, weights, np.arange(X.shape[0]), honest=True)
+        return self
+
+    def _checked(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool
+    ) -> tuple[Any, Any, FloatArray | None]:
+        if self.zero_point not in _ZERO_POINTS:
+            raise ValueError(
+                f"zero_point is {self.zero_point!r}, but must be one of {', '.join(_ZERO_POINTS)}"
+            )
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        X = self._features(X, reset=reset)
+        y = targets.checked(y)
+        check_consistent_length(X, y)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+            if weights.max() > _MAX_WEIGHT:
+                raise ValueError(
+                    f"sample_weight has the value {weights.max():g}, but a row can be learned at most "
+                    f"{_MAX_WEIGHT:g} times; divide the weights by a common factor"
+                )
+        return X, y, weights
+
+    def _features(self, X: Any, *, reset: bool) -> Any:
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan",
+        )
+
+    def _begin(self, target: targets.Target) -> None:
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        # Learners written in Python carry state: a copy keeps the parameter as it was given.
+        booster = self._make_booster(
+            target.classes.tolist(),
+            copy.deepcopy(self.learners),
+            seed,
+            effective_n_jobs(self.n_jobs),
+        )
+        if hasattr(self, "feature_names_in_"):
+            booster.features = self.feature_names_in_.tolist()
+        self._target, self.classes_, self.booster_ = target, target.classes, booster
+        self.zero_point_ = ZeroPoint(booster.n_labels, per_label=self.zero_point == "label")
+
+    def _pass(
+        self,
+        X: Any,
+        sets: LabelSets,
+        weights: FloatArray | None,
+        order: NDArray[np.intp],
+        *,
+        honest: bool,
+    ) -> None:
+        """Learn the rows in the given order, and the zero point from the scores they had before."""
+        in_order = bool((order[1:] > order[:-1]).all())
+        if weights is not None:
+            order, weights = _repeated(order, weights)
+        for start in range(0, len(order), _BLOCK):
+            rows: Any = order[start : start + _BLOCK]
+            if in_order and weights is None:
+                rows = slice(start, start + len(rows))  # a view, not a copy
+            some = sets.take(rows)
+            importance = 1.0 if weights is None else weights[start : start + _BLOCK]
+            scores = self.booster_.learn(X[rows], some, weight=importance)
+            if honest and self._target.multilabel:
+                self.zero_point_.observe(scores, some.relevance, importance)
+
+    # Prediction.
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """How far each label is from the zero point: (n, k); for binary y (n,), above 0 for ``classes_[1]``.
+
+        With Y of shape (n, k) this is the booster's score, in standard deviations z from the row's mean score,
+        squeezed to z / (1 + |z|), less the learned threshold (``zero_point_.thresholds``). With a class per row it is
+        the booster's score, and its zero point is not used: one class is always named. The plain ranking is
+        ``booster_.score(X)`` or ``booster_.rank(X)``.
+        """
+        check_is_fitted(self, "booster_")
+        X = self._features(X, reset=False)
+        n = X.shape[0]
+        scores = np.empty((n, self.booster_.n_labels))
+        for start in range(0, n, _BLOCK):
+            scores[start : start + _BLOCK] = self.booster_.score(X[start : start + _BLOCK])
+        if self._target.multilabel:
+            return self.zero_point_.decide(scores)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Indicators of the relevant labels (n, k), where `decision_function` is above 0; or a class per row (n,)."""
+        decided = self.decision_function(X)
+        if self._target.multilabel:
+            return (decided > 0).astype(np.int64)
+        best = (decided > 0).astype(np.intp) if decided.ndim == 1 else decided.argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+
+class LabelRankerClassifier(_Classifier):
+    """`boostline.LabelRanker` for scikit-learn: multi-label, and multiclass and binary with y of shape (n,).
+
+    `fit` makes one pass over the rows, in random order; `partial_fit` goes on in the order given.
+
+    Parameters
+    ----------
+    learners, drift
+        As in `boostline.LabelRanker`.
+    zero_point
+        ``"label"``: a threshold for each label. ``"common"``: one for all, so that `decision_function` orders labels
+        exactly as the booster ranks them.
+    n_passes
+        Passes that `fit` makes.
+    shuffle
+        Whether `fit` takes the rows in random order. Rows sorted by class are poison to a single pass.
+    random_state
+        Seed of every random choice.
+    n_jobs
+        Threads that share the learners' work; changes no result.
+
+    Attributes
+    ----------
+    booster_ : boostline.LabelRanker
+        The model itself: scores, ranking, edges, weights, saving.
+    zero_point_ : boostline.adapters.zero_point.ZeroPoint
+        The learned thresholds.
+    classes_ : array (k,)
+        The classes; for Y of shape (n, k) the names of its columns, or 0, ..., k - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(1000, 5))
+    >>> model = LabelRankerClassifier(random_state=0).fit(X, X > 0.5)
+    >>> model.predict([[2.0, -1.0, -1.0, 2.0, -1.0]])
+    array([[1, 0, 0, 1, 0]])
+    """
+
+    def __init__(
+        self,
+        learners: Any = "auto",
+        *,
+        drift: str | None = "restart",
+        zero_point: str = "label",
+        n_passes: int = 1,
+        shuffle: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.learners = learners
+        self.drift = drift
+        self.zero_point = zero_point
+        self.n_passes = n_passes
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _make_booster(self, labels: list[Any], learners: Any, seed: int, n_threads: int) -> Booster:
+        return LabelRanker(
+            labels=labels, learners=learners, drift=self.drift, seed=seed, n_threads=n_threads
+        )
+
+
+class AdaOLMRClassifier(_Classifier):
+    """Ada.OLMR as a scikit-learn classifier: multi-label, and multiclass and binary with y of shape (n,).
+
+    Parameters
+    ----------
+    learners
+        As in `boostline.AdaOLMR`; None: its own, the paper's 100 trees.
+    expert
+        Whose scores are given, as in `boostline.AdaOLMR`. The weighted mean by default: one fitted model scores many
+        rows, and the paper's single draw would decide for all of them.
+    zero_point, n_passes, shuffle, random_state, n_jobs
+        As in `LabelRankerClassifier`, and so are the attributes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostline.learners import paper_trees
+    >>> X = np.random.default_rng(0).normal(size=(1000, 5))
+    >>> model = AdaOLMRClassifier(paper_trees(20), random_state=0).fit(X, X > 0.5)
+    >>> model.predict([[2.0, -1.0, -1.0, 2.0, -1.0]])
+    array([[1, 0, 0, 1, 0]])
+    """
+
+    def __init__(
+        self,
+        learners: Any = None,
+        *,
+        expert: str = "weighted",
+        zero_point: str = "label",
+        n_passes: int = 1,
+        shuffle: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.learners = learners
+        self.expert = expert
+        self.zero_point = zero_point
+        self.n_passes = n_passes
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _make_booster(self, labels: list[Any], learners: Any, seed: int, n_threads: int) -> Booster:
+        return AdaOLMR(
+            labels=labels, learners=learners, expert=self.expert, seed=seed, n_threads=n_threads
+        )
+
+
+class OnlineBMRClassifier(_Classifier):
+    """OnlineBMR as a scikit-learn classifier: multi-label, and multiclass and binary with y of shape (n,).
+
+    Parameters
+    ----------
+    edge, loss
+        As in `boostline.OnlineBMR`.
+    learners, zero_point, n_passes, shuffle, random_state, n_jobs
+        As in `LabelRankerClassifier`, and so are the attributes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostline.learners import paper_trees
+    >>> X = np.random.default_rng(0).normal(size=(1000, 5))
+    >>> model = OnlineBMRClassifier(paper_trees(20), edge=0.1, random_state=0).fit(X, X > 0.5)
+    >>> model.predict([[2.0, -1.0, -1.0, 2.0, -1.0]])
+    array([[1, 0, 0, 1, 0]])
+    """
+
+    def __init__(
+        self,
+        learners: Any = None,
+        *,
+        edge: float | str = 0.01,
+        loss: Any = "hinge",
+        zero_point: str = "label",
+        n_passes: int = 1,
+        shuffle: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.learners = learners
+        self.edge = edge
+        self.loss = loss
+        self.zero_point = zero_point
+        self.n_passes = n_passes
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _make_booster(self, labels: list[Any], learners: Any, seed: int, n_threads: int) -> Booster:
+        return OnlineBMR(
+            labels=labels,
+            learners=learners,
+            edge=self.edge,
+            loss=self.loss,
+            seed=seed,
+            n_threads=n_threads,
+        )
+
+
+def _repeated(order: NDArray[np.intp], weights: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
+    """Rows as often as their weights ask for, and what each round weighs, at most 1."""
+    weights = weights[order]
+    rounds = np.ceil(weights).astype(np.intp)
+    return np.repeat(order, rounds), np.repeat(weights / np.maximum(rounds, 1), rounds)

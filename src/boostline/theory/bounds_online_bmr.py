@@ -1,0 +1,178 @@
+"""Bounds of OnlineBMR. The derivations are in docs/theory.md."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from boostline.losses import Hinge, PairLoss, Rank
+from boostline.potentials import clipped_edge, largest_weight, start_potential
+from boostline.theory.bound import Bound
+from boostline.theory.history import History
+
+__all__ = ["bmr_corollary", "bmr_general", "bmr_realised"]
+
+
+def _bmr(model: Any) -> tuple[History, PairLoss, float]:
+    history = History.of(model)
+    if history.edge is None or history.loss is None:
+        raise ValueError(
+            "model is an Ada.OLMR, which has no edge; this bound is OnlineBMR's: use ada_olmr"
+        )
+    if not isinstance(history.loss, PairLoss):
+        raise ValueError(
+            f"loss {history.loss.name!r} does not split into pairs; "
+            "its phi^N(0) is known only up to a Monte Carlo error, so no bound is printed"
+        )
+    return history, history.loss, history.edge
+
+
+def _fixed_edge(history: History) -> None:
+    """Refuse what is stated for one edge."""
+    if history.chooses_edge:
+        raise ValueError(
+            "the edge followed the learners (edge='auto'), but this bound is for one edge, fixed "
+            "beforehand; bmr_realised holds for an edge that moves"
+        )
+
+
+def _sizes(history: History) -> list[tuple[int, int]]:
+    """(|Y|, how often) for the label sets that occurred."""
+    return [(m, int(n)) for m, n in enumerate(history.label_set_sizes) if n]
+
+
+def _promised(history: History, loss: PairLoss, edge: float) -> float:
+    """Sum over t of phi^N_t(0): it depends on t through |Y_t| only."""
+    return math.fsum(
+        count * start_potential(loss, history.n_learners, history.n_labels, size, edge)
+        for size, count in _sizes(history)
+    )
+
+
+def _excess_loss(history: History, edge: float) -> float:
+    """Smallest S that the learners kept over the whole run: (gamma - gamma_i) ||w^i|| / w^{i*}."""
+    excess = (edge - history.edges) * history.weight_sums
+    scaled = np.divide(
+        excess, history.max_weights, out=np.zeros_like(excess), where=history.max_weights > 0
+    )
+    return max(0.0, float(scaled.max(initial=0.0)))
+
+
+def bmr_general(model: Any, excess_loss: float | None = None, delta: float | None = None) -> Bound:
+    """General loss bound of OnlineBMR: sum phi^N(0) + S sum w^{i*}, as a bound on rank loss.
+
+    phi^N(0) is computed exactly for every |Y| that occurred, with the clipped edge, and w^{i*}
+    is the observed one. The loss of the potentials dominates rank loss up to the factor
+    ``loss.rank_factor`` (1 for rank and for hinge with margin 1).
+
+    Parameters
+    ----------
+    excess_loss
+        S of OnlineWLC. By default the smallest S that the learners kept in this very run, which
+        makes the bound a statement after the fact, with probability 1.
+    delta
+        Of OnlineWLC, if S was known beforehand; the bound holds with probability 1 - N delta.
+    """
+    history, loss, edge = _bmr(model)
+    _fixed_edge(history)
+    known = excess_loss is not None
+    s = _excess_loss(history, edge) if excess_loss is None else float(excess_loss)
+    promised = _promised(history, loss, edge)
+    weights = float(history.max_weights.sum())
+    factor = loss.rank_factor
+    total = math.inf if math.isinf(factor) else factor * (promised + s * weights)
+    probability = 1.0 if not known else max(0.0, 1.0 - history.n_learners * (delta or 0.0))
+    return Bound(
+        name="OnlineBMR, general theorem" + ("" if known else " (S from this run)"),
+        statement="rank loss <= factor * (sum_t phi^N_t(0) + S sum_i w^i*)",
+        total=total,
+        suffered=history.suffered_loss,
+        rounds=history.rounds,
+        trivial=float(history.ranked_rounds),
+        probability=probability,
+        terms={"potential": promised, "S": s, "sum of w^i*": weights, "factor": factor},
+    )
+
+
+def bmr_realised(model: Any) -> Bound:
+    """What the proof of the general theorem gives without S: a certificate of this run.
+
+    sum L <= sum phi^N(0) + sum_i (gamma - gamma_i) ||w^i||_1, with the empirical edges gamma_i.
+    With single-label votes and no clipped edge it is an equality for the loss of the potentials.
+    With ``edge="auto"`` gamma is the edge gamma_t that was used in round t.
+    """
+    history, loss, edge = _bmr(model)
+    gained = float((history.edges * history.weight_sums).sum())
+    if history.promised_loss is not None and history.assumed_gain is not None:
+        promised, excess = history.promised_loss, history.assumed_gain - gained
+        statement = "sum_t phi^N_t(0; gamma_t) + sum_t sum_i (gamma_t - gamma_{i,t}) w^i_t"
+    else:
+        promised = _promised(history, loss, edge)
+        excess = edge * float(history.weight_sums.sum()) - gained
+        statement = "sum_t phi^N_t(0) + sum_i (gamma - gamma_i) ||w^i||_1"
+    factor = loss.rank_factor
+    total = math.inf if math.isinf(factor) else factor * (promised + excess)
+    return Bound(
+        name="OnlineBMR, realised edges" + (" (edge='auto')" if history.chooses_edge else ""),
+        statement=f"rank loss <= factor * ({statement})",
+        total=total,
+        suffered=history.suffered_loss,
+        rounds=history.rounds,
+        trivial=float(history.ranked_rounds),
+        terms={"potential": promised, "missing edges": excess, "factor": factor},
+    )
+
+
+def bmr_corollary(
+    model: Any, excess_loss: float | None = None, delta: float | None = None
+) -> Bound:
+    """Corollary: the exponential bound for rank loss, both cases.
+
+    Rank loss, whose learners vote for single labels: sum_t e^{-gamma_t^2 N / 2} + S sum_i w^{i*}, where the paper's
+    O(sqrt N S) is replaced by its explicit source, an upper bound on each w^{i*} that holds for
+    any votes. Hinge loss with margin 1, any learners: (N + 1) sum_t e^{-gamma_t^2 N / 2} + 2 N S. gamma_t is
+    clipped. Both terms are proved for these potentials and are false for others, which `bmr_general` serves.
+    """
+    history, loss, edge = _bmr(model)
+    _fixed_edge(history)
+    single = loss == Rank()
+    if not single and loss != Hinge(margin=1.0):
+        raise ValueError(
+            f"loss is {loss!r}, but the corollary is proved for the rank loss and the hinge loss "
+            "with margin 1; bmr_general takes the potentials of any loss of pairs"
+        )
+    known = excess_loss is not None
+    s = _excess_loss(history, edge) if excess_loss is None else float(excess_loss)
+    n = history.n_learners
+    exponential = math.fsum(
+        count * math.exp(-(clipped_edge(edge, size) ** 2) * n / 2)
+        for size, count in _sizes(history)
+    )
+    if single:
+        weights = math.fsum(
+            max(
+                (
+                    largest_weight(loss, n - i, i - 1, history.n_labels, size, edge)
+                    for size, _ in _sizes(history)
+                ),
+                default=0.0,
+            )
+            for i in range(1, n + 1)
+        )
+        first, second = exponential, s * weights
+        statement = "rank loss <= sum_t exp(-gamma_t^2 N / 2) + S sum_i max w^i"
+    else:
+        first, second = (n + 1) * exponential, 2.0 * n * s
+        statement = "rank loss <= (N + 1) sum_t exp(-gamma_t^2 N / 2) + 2 N S"
+    return Bound(
+        name="OnlineBMR, corollary, " + ("single-label" if single else "general") + " learners",
+        statement=statement,
+        total=first + second,
+        suffered=history.suffered_loss,
+        rounds=history.rounds,
+        trivial=float(history.ranked_rounds),
+        probability=1.0 if not known else max(0.0, 1.0 - n * (delta or 0.0)),
+        terms={"exponential": first, "excess": second, "S": s},
+    )
