@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -75,7 +76,23 @@ def write_docs(summary: Summary, path: Path) -> None:
         *(f"- {line}" for line in settings_lines(summary)),
         "",
     ]
-    write_atomically(path, "\n".join(parts))
+    lines = "\n".join(parts).split("\n")
+    write_atomically(path, "\n".join(_wrapped(line) for line in lines))
+
+
+def _wrapped(line: str) -> str:
+    """Break a line of Markdown prose as those of the other pages; tables stay as they are."""
+    if line.startswith(("|", "<")):
+        return line
+    mark = line[:2] if line.startswith(("> ", "- ")) else ""
+    return textwrap.fill(
+        line.removeprefix(mark),
+        _PROSE_WIDTH,
+        initial_indent=mark,
+        subsequent_indent="  " if mark == "- " else mark,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def plain_words(summary: Summary) -> Iterator[str]:
@@ -163,6 +180,7 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
+_PROSE_WIDTH = 118
 _OVERVIEW = "Rank loss on the test rows: the paper's figures, ours in both orders, and the decayed label counts"
 
 
