@@ -12,6 +12,8 @@ import boostline as bl
 from boostline import saving
 from boostline.saving import LoadError
 
+L = bl.learners
+
 
 @pytest.fixture(scope="module")
 def model():
@@ -204,6 +206,9 @@ CONFIG_ATTACKS = {
     "a setting that was": lambda c: c["settings"].update(weight_limit=-1.0),
     "no learners": lambda c: c.update(resolved=[]),
     "learners as text": lambda c: c.update(resolved="auto"),
+    "learners that were never given": lambda c: c.update(learners=[]),
+    "given learners of an unknown kind": lambda c: c["learners"][0].update(kind="pickle"),
+    "features with no names": lambda c: c.update(features=[]),
     "learners never drawn": lambda c: c.update(resolved=None),
     "an unknown kind": lambda c: c["resolved"][0].update(kind="pickle"),
     "a kind that is a list": lambda c: c["resolved"][0].update(kind=[]),
@@ -217,6 +222,9 @@ CONFIG_ATTACKS = {
     "ten thousand more learners": lambda c: c["resolved"].extend(c["resolved"][:1] * 10_000),
     "undrawn learners": lambda c: c["resolved"][0].update(features=2),
     "a python learner": lambda c: c["resolved"].append({"kind": "python", "class": "os.system"}),
+    "trees without a cap that is a number": lambda c: c.update(
+        resolved=None, learners=[{**L.paper_trees(2).config(), "max_bytes": 1e17}]
+    ),
     "very many trees": lambda c: c.update(
         resolved=None,
         learners=[{"kind": "paper_trees", "n": 10**12, "n_covariates": 1, "single_label": False}],
@@ -360,7 +368,6 @@ def test_as_many_learners_can_be_made_as_can_be_loaded(tmp_path):
     assert bl.load(tmp_path / "m.blm").n_learners == 16_384
 
 
-L = bl.learners
 CLAIMS = {
     "default": L.auto_mix(),
     "linear": [L.Linear()],

@@ -101,6 +101,8 @@ def test_a_file_saved_while_another_thread_learns_is_of_one_moment(tmp_path):
     def learn():
         for i in range(1, 400):
             model.learn(X[i], {i % K})
+            if i % 100 == 0:
+                model.add_labels(1)
         done.set()
 
     thread = threading.Thread(target=learn)

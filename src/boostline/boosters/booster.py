@@ -236,6 +236,8 @@ class Booster(Growth):
     def features(self, names: Sequence[Any] | None) -> None:
         if names is not None:
             names = distinct(names, "features")
+            if not names:
+                raise ValueError("features is empty, but must have a name for each feature")
             if self._n_features is not None and len(names) != self._n_features:
                 raise ValueError(
                     f"features has {len(names)} names, but must have {self._n_features}, one per feature"
@@ -328,22 +330,23 @@ class Booster(Growth):
         algorithm = config.get("algorithm")
         if algorithm not in _BOOSTERS:
             raise ValueError(f"unknown algorithm {algorithm!r}; known are {', '.join(_BOOSTERS)}")
-        source = config["resolved"] if config["resolved"] is not None else config["learners"]
-        learners = _described(source, python_learners)
-        model = _BOOSTERS[algorithm](
-            config["n_labels"],
-            labels=config["labels"],
-            learners=learners,
-            seed=config["seed"],
-            **config["settings"],
-        )
+
+        def described(learners: Sequence[Any]) -> Booster:
+            return _BOOSTERS[algorithm](
+                config["n_labels"],
+                labels=config["labels"],
+                learners=_described(learners, python_learners),
+                seed=config["seed"],
+                **config["settings"],
+            )
+
+        model = described(config["learners"])
         if config["resolved"] is not None:
-            model._resolved = model._learners
+            model._resolved = described(config["resolved"])._learners
             n_features = whole_number(config["n_features"], "n_features", 1, 2**31 - 1)
-            built = [d.build(model._n_labels, n_features) for d in model._learners]
+            built = [d.build(model._n_labels, n_features) for d in model._resolved]
             model._native = model._make_native(built, n_features)
             model._n_features = n_features
-            model._learners = _described(config["learners"], python_learners)
         model.features = config.get("features")  # older files have none
         return model
 

@@ -115,6 +115,8 @@ class PaperTrees(Description):
     def __post_init__(self) -> None:
         whole_number(self.n, "n", 1)
         whole_number(self.n_covariates, "n_covariates", 1)
+        if self.max_bytes is not None:
+            whole_number(self.max_bytes, "max_bytes", 1)
 
     @property
     def n_votes(self) -> int:

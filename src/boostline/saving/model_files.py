@@ -76,10 +76,12 @@ def save(model: Booster, path: str | os.PathLike[str], extra: dict[str, Any] | N
     {'rows': 7}
     """
     with replace_file(path) as file:
-        if model._native is None:
-            _write(file, model, extra, None)
-        else:
-            model._native.hold(lambda state: _write(file, model, extra, state))
+        with model._lock:
+            model._catch_up()
+            if model._native is None:
+                _write(file, model, extra, None)
+            else:
+                model._native.hold(lambda state: _write(file, model, extra, state))
         _check_written(file, model)
 
 
