@@ -7,6 +7,7 @@ because the generators of other distributions call the platform's mathematical l
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
 
@@ -27,12 +28,13 @@ def stream() -> tuple[np.ndarray, np.ndarray]:
     return X, Y
 
 
-def models() -> dict[str, bl.AdaOLMR | bl.OnlineBMR]:
+def models() -> dict[str, Any]:
     trees = paper_trees(20)
     single = paper_trees(20, single_label=True)
     scorers = [Kernel(n_landmarks=200), Linear(), Ridge(), Neighbours(), Recency(0.9)]
     return {
-        "default": bl.AdaOLMR(N_LABELS, seed=1),
+        "LabelRanker": bl.LabelRanker(N_LABELS, seed=1),
+        "LabelRanker, trees": bl.LabelRanker(N_LABELS, learners=trees, seed=1),
         "Ada.OLMR, trees": bl.AdaOLMR(N_LABELS, learners=trees, seed=1),
         "Ada.OLMR, scorers": bl.AdaOLMR(N_LABELS, learners=scorers, seed=1),
         "OnlineBMR, hinge": bl.OnlineBMR(N_LABELS, learners=trees, edge=0.05, seed=1),
