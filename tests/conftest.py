@@ -2,13 +2,32 @@
 
 import os
 import signal
+import sys
+from typing import Any
 
 import numpy as np
 import pytest
 
+STARTS_A_PROCESS = {
+    "os.exec",
+    "os.fork",
+    "os.forkpty",
+    "os.posix_spawn",
+    "os.system",
+    "subprocess.Popen",
+}
 
-def pytest_configure():
+
+def refuse_processes(event: str, _: Any) -> None:
+    """An audit hook of the quick tier, which is for every save: starting Python anew takes as long as ten tests."""
+    if event in STARTS_A_PROCESS and os.environ.get("PYTEST_CURRENT_TEST"):
+        raise RuntimeError("this test starts a process: mark it with @pytest.mark.process")
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """A shell's background jobs ignore Ctrl-C, and so would we and the commands that tests start."""
+    if "not process" in config.option.markexpr:
+        sys.addaudithook(refuse_processes)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

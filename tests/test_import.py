@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 HEAVY = (
     "sklearn",
     "river",

@@ -129,6 +129,7 @@ def test_seed_decides_everything(stream):
     assert (a != c).any()
 
 
+@pytest.mark.process
 def test_every_cpu_gives_the_same_bits():
     """Which code the core's loader, NumPy and BLAS pick depends on the CPU; each can be told to see a lesser one."""
     script = (

@@ -129,6 +129,7 @@ def test_bad_options_are_refused(booster, options):
         booster(3, **options)
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("kind", ["linear", "curved"])
 def test_it_recovers_from_abrupt_drift(kind):
     """Labels permuted half way: back within 20 % of the former loss after at most 2,000 examples."""

@@ -147,6 +147,7 @@ def test_edge_auto_finds_the_edge_of_simulated_learners():
     assert 0.13 < model.edge < 0.3
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("name", ["emotions", "scene"])
 def test_edge_auto_is_hardly_worse_than_the_best_fixed_edge(name, data_folder):
     data = bl.data.load(name)

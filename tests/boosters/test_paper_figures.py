@@ -31,6 +31,7 @@ def make(algorithm, n_labels, seed):
     return bl.OnlineBMR(n_labels, learners=trees, edge=0.01, loss="hinge", seed=seed)
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(("name", "algorithm", "figure", "deviation", "allowed"), FIGURES)
 def test_rank_loss_in_file_order(name, algorithm, figure, deviation, allowed, request):
     if name != "yeast":  # yeast also comes with river

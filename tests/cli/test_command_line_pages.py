@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from cli_files import FEATURES, rows, write_csv
+
+pytestmark = pytest.mark.process
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -12,6 +12,8 @@ from cli_files import FEATURES, LABELS, command, rows
 import boostline as bl
 from boostline.cli import main
 
+pytestmark = pytest.mark.process
+
 
 def test_rank_finds_columns_by_name(model_file, boostline, tmp_path):
     X, _ = rows(5, seed=3)

@@ -11,6 +11,8 @@ from cli_files import FEATURES, LABELS, command, rows, write_csv
 import boostline as bl
 from boostline import saving
 
+pytestmark = pytest.mark.process
+
 TRAIN = ("train", "data.csv", "--labels", "tag_*", "--drop", "id", "--learners", "paper:8")
 
 

@@ -57,7 +57,7 @@ def test_bad_rows_are_refused_by_every_call(model, name):
         np.testing.assert_array_equal(array, before[key], err_msg=key)
 
 
-@pytest.mark.parametrize("name", set(BAD) - {"data short"})
+@pytest.mark.parametrize("name", [name for name in BAD if name != "data short"])
 def test_bad_label_sets_are_refused(model, name):
     change, message = BAD[name]
     with pytest.raises(ValueError, match="relevant" + message):

@@ -205,5 +205,6 @@ def test_core_and_oracle_agree(name):
     run_streams(CASES[name], 1000 * list(CASES).index(name), wanted=2, steps=400)
 
 
+@pytest.mark.gate
 def test_core_and_oracle_agree_over_a_long_stream():
     run_streams(dict(expert="draw", trees=5, labels=(5, 9)), 77, wanted=1, steps=2500)

@@ -129,6 +129,7 @@ def run(script: str) -> str:
 
 
 @pytest.mark.process
+@pytest.mark.process
 def test_importing_data_imports_nothing_heavy() -> None:
     loaded = run("""
         import sys, boostline.data
@@ -138,6 +139,7 @@ def test_importing_data_imports_nothing_heavy() -> None:
     assert loaded == "[]"
 
 
+@pytest.mark.process
 @pytest.mark.process
 def test_arff_needs_numpy_alone() -> None:
     assert (
@@ -153,6 +155,7 @@ def test_arff_needs_numpy_alone() -> None:
     )
 
 
+@pytest.mark.process
 @pytest.mark.process
 @pytest.mark.parametrize(
     ("kind", "package", "text", "told"),

@@ -29,6 +29,7 @@ TABLE = {
 }
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("name", TABLE)
 def test_figures_are_those_of_table_2(name: str, shared_data: Path) -> None:
     loaded = data.load(name)
@@ -76,6 +77,7 @@ def test_sparse_rows_are_those_of_the_file(shared_data: Path) -> None:
         assert seen == given and set(row.data) == {1.0}
 
 
+@pytest.mark.gate
 def test_mediamill_train_loads_in_under_two_seconds(shared_data: Path) -> None:
     took = []
     for _ in range(3):

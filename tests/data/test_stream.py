@@ -124,6 +124,7 @@ def test_rows_come_one_by_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
+@pytest.mark.process
 @pytest.mark.parametrize("name", [name for name in FORMATS if "parquet" not in name])
 def test_standard_input(name: str, tmp_path: Path) -> None:
     path = write(tmp_path, name, 50)
@@ -155,6 +156,7 @@ def test_standard_input(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.process
+@pytest.mark.process
 def test_parquet_does_not_come_from_a_pipe() -> None:
     script = "from boostline import data; data.stream('-', format='parquet', labels=['a'])"
     run = subprocess.run(
@@ -174,6 +176,7 @@ LIVE = {
 }
 
 
+@pytest.mark.process
 @pytest.mark.process
 @pytest.mark.parametrize("kind", LIVE)
 def test_rows_are_handed_out_before_the_input_ends(kind: str) -> None:
@@ -217,6 +220,7 @@ MEASURE = """
 """
 
 
+@pytest.mark.process
 @pytest.mark.process
 @pytest.mark.parametrize(
     "name", ["a.arff.gz", "sparse.arff", "a.csv", "a.parquet", "a.svm", "a.jsonl"]

@@ -85,6 +85,7 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
 }
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("page", python_pages())
 def test_python_blocks_run(page, tmp_path, monkeypatch):
     skip_without_what_it_needs(page)

@@ -415,6 +415,7 @@ def test_progress_bar_goes_to_standard_error(data, logistic, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.process
 def test_nothing_heavy_is_imported():
     code = (
         "import sys, boostline.evaluate\n"

@@ -168,6 +168,7 @@ def test_bad_settings_are_named(make, error, message):
         make()
 
 
+@pytest.mark.process
 def test_numpy_is_all_that_is_imported():
     code = (
         "import sys, boostline.metrics\n"

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 # As on a machine that has never seen the project.

@@ -11,6 +11,8 @@ from boostline import reproduce
 from boostline.data import synthetic
 from boostline.reproduce.plan import Settings
 
+pytestmark = pytest.mark.process
+
 distributed = pytest.importorskip("distributed")
 
 

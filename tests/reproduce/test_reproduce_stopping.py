@@ -14,6 +14,8 @@ from boostline import reproduce
 from boostline.data import synthetic
 from boostline.reproduce.plan import Settings
 
+pytestmark = pytest.mark.process
+
 SETTINGS = ["--seeds", "4", "--trees", "40", "--edge", "0.1", "--labels", "x,y,z"]
 
 

@@ -42,6 +42,7 @@ MODEL = """
 """
 
 
+@pytest.mark.process
 def test_a_full_disk_leaves_the_old_file_and_nothing_else(model, tmp_path):
     """RLIMIT_FSIZE makes writing fail in the middle, as a full disk does."""
     model.save(tmp_path / "m.blm")
@@ -64,6 +65,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(model, tmp_path):
     assert (tmp_path / "m.blm").read_bytes() == before
 
 
+@pytest.mark.process
 def test_the_signal_of_a_full_quota_leaves_the_old_file_and_nothing_else(model, tmp_path):
     """Without a handler, SIGXFSZ ends the process in the middle of the write."""
     model.save(tmp_path / "m.blm")
@@ -83,6 +85,7 @@ def test_the_signal_of_a_full_quota_leaves_the_old_file_and_nothing_else(model, 
     assert (tmp_path / "m.blm").read_bytes() == before
 
 
+@pytest.mark.process
 def test_kill_9_while_saving_again_and_again_leaves_a_whole_file(model, tmp_path):
     model.save(tmp_path / "m.blm")
     before = (tmp_path / "m.blm").read_bytes()

@@ -82,6 +82,7 @@ def bmr_streams(loss, rounds=4000, k=2, n=20, gamma=0.1, delta=0.0025):
         yield simulate.online_bmr(votes, relevant, gamma, loss), s, delta
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("loss", ["rank", "hinge"])
 def test_200_streams_keep_the_general_theorem_and_the_corollary(loss):
     general, corollary, after = [], [], []

@@ -15,6 +15,7 @@ def assert_all_hold(experiment):
     assert not broken, broken
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("name", list(experiments.ALL))
 def test_every_statement_holds_at_quick_sizes(name):
     experiment = experiments.ALL[name](True)
