@@ -1,6 +1,6 @@
 // Scorers behind the Learner interface, one vote each. A member reads the features, or the scores of members before it
-// (score_readers.hpp); each member's scores are computed once and used by all that need them. A single scorer is a
-// committee of one.
+// (scorers/stack.cpp, scorers/output_neighbours.cpp); each member's scores are computed once and used by all that need
+// them. A single scorer is a committee of one.
 #pragma once
 
 #include "core/scorer.hpp"

@@ -1,5 +1,5 @@
 // The nearest of the last points of a stream, and the labels that came with them. The points may be scaled rows
-// (neighbours_scorer.hpp) or the scores of another learner: a metric that knows of the labels.
+// (scorers/neighbours.cpp) or the scores of another learner: a metric that knows of the labels.
 #pragma once
 
 #include <algorithm>

@@ -257,7 +257,7 @@ def test_data_and_model_without_what_is_needed(data):
         train_then_test(object(), data)
 
 
-# The baseline of mathematics.md, "The order of the rows matters".
+# The figures of docs/evaluation.md, "The order of the rows matters".
 
 
 def read_scene():

@@ -65,7 +65,7 @@ def hash_buckets(n_features: int, n_hashed: int) -> Array:
 
 
 class LinearTwin:
-    """Logistic regression for each label by AdaGrad with replay (``linear_scorer.hpp``)."""
+    """Logistic regression for each label by AdaGrad with replay (``scorers/linear.cpp``)."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class NearestTwin:
 
 
 class NeighboursTwin:
-    """The nearest of the last rows on a common scale (``neighbours_scorer.hpp``)."""
+    """The nearest of the last rows on a common scale (``scorers/neighbours.cpp``)."""
 
     def __init__(
         self, n_labels: int, n_features: int, n_neighbours: int = 40, memory: int = 4000
@@ -186,7 +186,7 @@ class NeighboursTwin:
 
 
 class RecencyTwin:
-    """Fading counts of the labels (``recency_scorer.hpp``)."""
+    """Fading counts of the labels (``scorers/recency.cpp``)."""
 
     def __init__(self, n_labels: int, decay: float) -> None:
         self.decay, self.counts, self.total = decay, np.zeros(n_labels), 0.0

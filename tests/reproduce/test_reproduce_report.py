@@ -202,7 +202,7 @@ def test_table_2_is_as_printed(data_folder, name, tmp_path):
     [row] = tables.table2(made.summary).rows
     assert row[-1] == "yes"
     if name == "scene":
-        # mathematics.md: 86 % and 14 % of the rows repeat; the counts get .0067 and .50
+        # counted without this code: 86 % and 14 % of the rows repeat; the counts get .0067 and .50
         assert row[-3:-1] == ["86%", "14%"]
         assert made.summary.cell(name, "decayed_counts", "file").mean == pytest.approx(
             0.0067, abs=5e-5

@@ -1,0 +1,47 @@
+"""Files of the project that pages, comments and docstrings name are there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from doc_lines import PAGES, ROOT
+
+FOLDERS = ("src", "tests", "docs", "benchmarks", "scripts")
+SOURCES = [
+    p
+    for folder in FOLDERS
+    for p in (ROOT / folder).rglob("*")
+    if p.suffix in (".py", ".hpp", ".cpp", ".sh") and p != Path(__file__)
+]
+EXISTING = {
+    p.relative_to(ROOT).as_posix() for folder in FOLDERS for p in (ROOT / folder).rglob("*")
+}
+EXISTING |= {p.name for p in ROOT.iterdir()}
+# A path from the root, or the name of a file of code, which may stand anywhere.
+PATH = re.compile(rf"(?<![\w./<-])(?:{'|'.join(FOLDERS)})/[\w./*-]*\w/?")
+FILE = re.compile(
+    r"(?<![\w./<>{}*-])(?:[\w-]+/)*[\w-]+\.(?:cpp|hpp|pyi?|sh|md|toml|yml)\b(?!\w|\()"
+)
+# Written by an example, and by a test.
+EXAMPLES = {"src/boostline/data/formats/fasttext.py", "troubled.py"}
+
+
+def named(text: str) -> Iterator[str]:
+    for pattern in (PATH, FILE):
+        for match in pattern.finditer(text):
+            yield match[0].rstrip("./")
+
+
+def exists(name: str) -> bool:
+    if "*" in name:
+        return any(Path(path).match(name) for path in EXISTING)
+    return any(path == name or path.endswith("/" + name) for path in EXISTING)
+
+
+@pytest.mark.parametrize("page", [*PAGES, *SOURCES], ids=lambda p: str(p.relative_to(ROOT)))
+def test_named_files_exist(page):
+    missing = {name for name in named(page.read_text()) if not exists(name)}
+    assert missing - EXAMPLES == set()
