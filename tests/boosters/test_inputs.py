@@ -127,7 +127,7 @@ def test_bad_top(model, top):
 
 def test_unknown_names_are_refused_with_the_known_ones(named):
     with pytest.raises(
-        ValueError, match=r"label 'z', but must have labels of the model: 'a', 'b', 'c'"
+        ValueError, match=r"label 'z', but labels must be those of the model: 'a', 'b', 'c'"
     ):
         named.learn([0.0, 0.0], {"z"})
 

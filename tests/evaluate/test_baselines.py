@@ -48,7 +48,7 @@ def test_names_and_ranks():
     assert model.rank([0.0], top=1) == ["c"]
     assert DecayedCounts(3).rank([0.0], top=2) == [0, 1]
     with pytest.raises(
-        ValueError, match="label 'z', but must have labels of the model: 'a', 'b', 'c'"
+        ValueError, match="label 'z', but labels must be those of the model: 'a', 'b', 'c'"
     ):
         model.learn([0.0], {"z"})
 

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from committees import committee
+from scipy import sparse
 from sklearn.metrics import label_ranking_loss
 
 import boostline as bl
@@ -167,7 +168,9 @@ def test_bad_questions_are_refused(stream):
     X, Y = stream
     model = bl.AdaOLMR(labels=list("abcde"), learners=bl.learners.paper_trees(2))
     model.learn(X, Y)
-    with pytest.raises(ValueError, match="label is 'z', but one of 'a', 'b'"):
+    with pytest.raises(
+        ValueError, match="label is 'z', but labels must be those of the model: 'a', 'b'"
+    ):
         look.explain(model, X[0], "z")
     with pytest.raises(ValueError, match="x has 2 rows"):
         look.explain(model, X[:2], "a")
@@ -203,17 +206,19 @@ def test_the_table_of_labels_against_brute_force(partly):
     scores = rng.integers(0, 4, size=(300, 7)).astype(float)  # many ties
     Y = rng.random((300, 7)) < [0.5, 0.2, 0.9, 0.0, 1.0, 0.3, 0.3]
     known = rng.random((300, 7)) < 0.7 if partly else None
+    if known is not None:
+        Y &= known
     losses = look.LabelLosses(7)
     for start in range(0, 300, 41):
         part = slice(start, start + 41)
-        losses.update(scores[part], Y[part], None if known is None else known[part])
+        losses.update(scores[part], Y[part], None if known is None else ~known[part])
     rows = losses.table()
     missed, intruded, place = brute_force(scores, Y, known)
     np.testing.assert_allclose([r.missed for r in rows], missed)
     np.testing.assert_allclose([r.intruded for r in rows], intruded)
     np.testing.assert_allclose([r.rank for r in rows], place)
     assert np.isnan(rows[3].missed) and rows[3].to_dict()["missed"] is None
-    ordered = look.label_table(scores, Y, list("abcdefg"), known)
+    ordered = look.label_table(scores, Y, list("abcdefg"), None if known is None else ~known)
     assert ordered[-1].name == "d"  # never relevant
     values = [r.missed for r in ordered[:-1]]
     assert values == sorted(values, reverse=True)
@@ -229,8 +234,21 @@ def test_with_one_relevant_label_a_row_the_labels_make_up_scikit_learns_loss():
 
 
 def test_bad_shapes_are_refused():
-    with pytest.raises(ValueError, match=r"both need \(n, 3\)"):
+    with pytest.raises(ValueError, match=r"relevant is an array of shape \(2, 4\), but"):
         look.LabelLosses(3).update(np.zeros((2, 3)), np.zeros((2, 4)))
+    with pytest.raises(ValueError, match=r"scores has shape .*, but must have 3 columns"):
+        look.LabelLosses(3).update(np.zeros((2, 4)), np.zeros((2, 4)))
+
+
+def test_names_of_the_model_are_used(stream):
+    X, Y = stream
+    names = list("pqrstu")
+    model = bl.AdaOLMR(5, learners=bl.learners.paper_trees(3), seed=1)
+    model.learn(X, Y)
+    plain = look.feature_splits(model, names), look.tree_path(model, 0, X[0], names)
+    model.features = names
+    assert (look.feature_splits(model), look.tree_path(model, 0, X[0])) == plain
+    assert look.tree_path(model, 0, sparse.csr_matrix(X[:1])) == plain[1]
 
 
 # Along the stream.

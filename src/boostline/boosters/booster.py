@@ -35,6 +35,8 @@ class Booster(Growth):
     """Base of all boosters; not to be made itself."""
 
     algorithm: ClassVar[str]
+    #: A block is learned exactly as the loop of its rows (see `boostline.evaluate.prequential`).
+    blocks_are_rows: ClassVar[bool] = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

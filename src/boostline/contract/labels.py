@@ -70,8 +70,8 @@ class LabelSpace:
             raise ValueError("unknown has NaN, but must say yes or no of every label")
         return _with_unknown(sets, also, name)
 
-    def index(self, label: Any, name: str = "relevant") -> int:
-        """The place of a label that is given by name or by place."""
+    def index(self, label: Any, said: str) -> int:
+        """The place of a label that is given by name or by place; `said` begins the error if there is none."""
         try:
             place = self._place.get(label)
         except TypeError:  # not hashable
@@ -83,17 +83,15 @@ class LabelSpace:
         if whole and self._places_count:
             if 0 <= label < self.n_labels:
                 return int(label)
-            raise ValueError(f"{name} has label {int(label)}, but n_labels is {self.n_labels}")
+            raise ValueError(f"{said}, but n_labels is {self.n_labels}")
         if self.names is None:
             raise ValueError(
-                f"{name} has label {label!r}, but labels must be whole numbers between 0 and "
-                f"{self.n_labels - 1}"
+                f"{said}, but labels must be whole numbers between 0 and {self.n_labels - 1}"
             )
         near = frames.near_name(label, self.names)
         meant = "" if near is None else f" (is {near!r} meant?)"
         raise ValueError(
-            f"{name} has label {label!r}{meant}, but must have labels of the model: "
-            f"{frames.shortened(self.names)}"
+            f"{said}{meant}, but labels must be those of the model: {frames.shortened(self.names)}"
         )
 
     def _already_read(self, sets: LabelSets, n: int, name: str) -> LabelSets:
@@ -195,7 +193,7 @@ class LabelSpace:
         """What is told of labels, by their places."""
         found: dict[int, int] = {}
         for label, code in told:
-            place = self.index(label, name)
+            place = self.index(label, f"{name} has label {_plain(label)!r}")
             if place in found:
                 raise ValueError(_twice(label, name))
             found[place] = code
@@ -248,6 +246,10 @@ def _truth(value: Any, label: Any, name: str) -> int:
     )
 
 
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label
+
+
 def _twice(label: Any, name: str) -> str:
     return f"{name} has label {label!r} twice, but must have each once (an indicator must be an array, not a list)"
 
@@ -265,6 +267,8 @@ def _listed(relevant: Any) -> Any:
 
 
 def _is_collection(one: Any) -> bool:
+    if is_sparse(one) or frames.is_frame_row(one):
+        return True
     return isinstance(one, Sequence | Set | Mapping | np.ndarray) and not isinstance(one, str)
 
 

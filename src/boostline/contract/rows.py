@@ -35,6 +35,16 @@ class Rows:
     is_single: bool
     names: Sequence[Any] | None = None
 
+    @property
+    def dense(self) -> FloatArray:
+        """As a matrix (n, d)."""
+        if not isinstance(self.native, tuple):
+            return self.native
+        start, columns, values = self.native
+        matrix = np.zeros((self.n, self.n_features))
+        matrix[np.repeat(np.arange(self.n), np.diff(start)), columns] = values
+        return matrix
+
     def part(self, start: int, stop: int) -> Rows:
         """Rows start .. stop - 1 of a block."""
         if isinstance(self.native, tuple):

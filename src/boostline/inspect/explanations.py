@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.boosters import LabelRanker
+from boostline.contract.labels import LabelSpace
+from boostline.contract.rows import read_rows
 from boostline.inspect.learner_rows import listened
 from boostline.inspect.trees import kinds_of_votes, names_of_votes, trees_of
 
@@ -117,10 +119,10 @@ def explain(model: Any, x: Any, label: Any) -> Explanation:
     >>> bool(np.isclose(why.shares.sum(), model.score([1.0, 0.0])[0]))
     True
     """
-    index = label_index(model, label)
+    index = LabelSpace(model.n_labels, model.labels).index(label, f"label is {label!r}")
     scores = np.asarray(model.score(x))
     if scores.ndim != 1:
-        raise ValueError(f"x has {len(scores)} rows, but one row (d,) is needed")
+        raise ValueError(f"x has {len(scores)} rows, but must be one row (d,)")
     contributions = factors(model)[:, None] * model.votes(x)
     order = np.argsort(-scores, kind="stable")
     return Explanation(
@@ -147,7 +149,7 @@ def tree_path(
     learner
         Index of a learner that is a tree.
     names
-        Names of the features; default: their numbers.
+        Names of the features; default: the model's, or their numbers.
 
     Returns
     -------
@@ -169,9 +171,13 @@ def tree_path(
         what = kinds[learner] if 0 <= learner < len(kinds) else "nothing"
         raise ValueError(f"learner {learner} is {what}, but a tree that has learned is needed")
     tree = trees[learner]
-    row = x.toarray().ravel() if hasattr(x, "toarray") else np.asarray(x, dtype=np.float64).ravel()
-    if len(row) != model.n_features:
-        raise ValueError(f"x has {len(row)} features, but the model has {model.n_features}")
+    rows = read_rows(x, model.features)
+    if (rows.n, rows.n_features) != (1, model.n_features):
+        raise ValueError(
+            f"x has {rows.n} rows of {rows.n_features} features, but must be one row of {model.n_features}"
+        )
+    row = rows.dense[0]
+    names = model.features if names is None else names
     steps, node = [], 0
     while tree.covariate[node] >= 0:
         feature = int(tree.features[tree.covariate[node]])
@@ -185,17 +191,3 @@ def tree_path(
     labels = tree.label[here][order].tolist()
     shown = labels if model.labels is None else [model.labels[i] for i in labels]
     return steps, dict(zip(shown, tree.mass[here][order].tolist(), strict=True))
-
-
-def label_index(model: Any, label: Any) -> int:
-    """Index of a label given by name or by index."""
-    names = model.labels or []
-    if label in names:
-        return int(names.index(label))
-    whole = isinstance(label, int | np.integer) and not isinstance(label, bool)
-    if whole and 0 <= label < model.n_labels:
-        return int(label)
-    known = f"one of {', '.join(map(repr, names[:10]))}{', ...' if len(names) > 10 else ''}"
-    raise ValueError(
-        f"label is {label!r}, but {known if names else f'a number below {model.n_labels}'} is needed"
-    )

@@ -52,7 +52,7 @@ def feature_splits(model: Any, names: Sequence[str] | None = None) -> list[Featu
     model
         Learners that are no trees take no part.
     names
-        Names of the features; default: their numbers.
+        Names of the features; default: the model's, or their numbers.
 
     Examples
     --------
@@ -71,8 +71,9 @@ def feature_splits(model: Any, names: Sequence[str] | None = None) -> list[Featu
 def rows_of(model: Any, trees: dict[int, Tree], names: Sequence[str] | None) -> list[FeatureRow]:
     """The rows, given the model's trees."""
     d = model.n_features or 0
+    names = model.features if names is None else names
     if names is not None and len(names) != d:
-        raise ValueError(f"names has {len(names)} names, but the model has {d} features")
+        raise ValueError(f"names has {len(names)} names, but must have {d}, one per feature")
     if not trees:
         return []
     shares = importances(model)

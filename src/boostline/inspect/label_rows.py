@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.contract.labels import LabelSpace
+from boostline.metrics._scores import read_scores
+
 FloatArray = NDArray[np.float64]
 
 
@@ -64,17 +67,19 @@ class LabelLosses:
         self.n_labels = n_labels
         self.sums: FloatArray = np.zeros((5, n_labels))
 
-    def update(self, scores: Any, relevant: Any, known: Any = None) -> None:
-        """Take in rows: scores (n, k), indicators (n, k) and, if labels are partly known, a mask of the known."""
-        scores = np.atleast_2d(np.asarray(scores, dtype=np.float64))
-        relevant = relevant.toarray() if hasattr(relevant, "toarray") else relevant
-        relevant = np.atleast_2d(np.asarray(relevant, dtype=bool))
-        if scores.shape != relevant.shape or scores.shape[1] != self.n_labels:
+    def update(self, scores: Any, relevant: Any, unknown: Any = None) -> None:
+        """Take in rows: scores (n, k), and relevant and unknown labels in any form that `learn` takes."""
+        array = read_scores(scores)
+        if array.shape[-1] != self.n_labels:
             raise ValueError(
-                f"scores have shape {scores.shape} and relevant {relevant.shape}, but both need (n, {self.n_labels})"
+                f"scores has shape {array.shape}, but must have {self.n_labels} columns, one per label"
             )
-        mask = np.ones_like(relevant) if known is None else np.atleast_2d(np.asarray(known, bool))
-        yes, no = relevant & mask, ~relevant & mask
+        is_single = array.ndim == 1
+        scores = np.atleast_2d(array)
+        sets = LabelSpace(self.n_labels).read(relevant, len(scores), is_single, unknown)
+        yes, no = sets.is_relevant, ~sets.is_relevant
+        if sets.is_unknown is not None:
+            no = no & ~sets.is_unknown
         pairs = yes.any(axis=1) & no.any(axis=1)
         if not pairs.all():
             scores, yes, no = scores[pairs], yes[pairs], no[pairs]
@@ -111,7 +116,7 @@ class LabelLosses:
 
 
 def label_table(
-    scores: Any, relevant: Any, names: Sequence[Any] | None = None, known: Any = None
+    scores: Any, relevant: Any, names: Sequence[Any] | None = None, unknown: Any = None
 ) -> list[LabelRow]:
     """How well each label is ranked, from scores (n, k) and indicators (n, k), worst first.
 
@@ -121,9 +126,8 @@ def label_table(
     >>> rows[0].name, rows[0].missed
     ('b', 0.5)
     """
-    array = np.atleast_2d(np.asarray(scores))
-    losses = LabelLosses(array.shape[1])
-    losses.update(array, relevant, known)
+    losses = LabelLosses(np.shape(scores)[-1])
+    losses.update(scores, relevant, unknown)
     return worst_first(losses.table(names))
 
 
