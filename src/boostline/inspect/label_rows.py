@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.contract.labels import LabelSpace
-from boostline.metrics._scores import read_scores
+from boostline.metrics.scores import read_scores
 
 FloatArray = NDArray[np.float64]
 
