@@ -7,6 +7,7 @@ saved, and without any of the failures. Whatever the model went through, its sta
 from __future__ import annotations
 
 import copy
+import ctypes
 import os
 import pickle
 import signal
@@ -28,6 +29,8 @@ import boostline as bl
 CALLS = 40
 #: A child that has not ended by then hangs.
 FORK_SECONDS = 60
+#: Lets allocations of the core fail (failing_new.cpp), where the harness has loaded it.
+FAIL: Any = getattr(ctypes.CDLL(None), "fail_allocations", None)
 
 
 class Stop(BaseException):
@@ -71,6 +74,7 @@ class Session:
             (self.grow, 1),
             (self.refused_growth, 1),
             (self.fork, 0.15),
+            (self.too_little_memory, 0),
         ]
         weights = np.array([weight for _, weight in methods])
         method = methods[self.rng.choice(len(methods), p=weights / weights.sum())][0]
@@ -330,6 +334,49 @@ class Session:
         finally:
             TROUBLE.off()
         np.testing.assert_array_equal(found, self.learned_by_twin(X, Y, options))
+
+    def too_little_memory(self) -> None:
+        """Allocations fail: what was begun is undone, or was done; of a block the rows before stay."""
+        assert FAIL is not None
+        X, Y, options = self.examples()
+        new_label: Any = ["one more"] if self.model.labels else 1
+        attempts: list[Callable[[], Any]] = [
+            lambda: self.model.learn(X, Y, **options),
+            lambda: self.model.score(X),
+            lambda: self.model.add_labels(new_label),
+            lambda: self.model.add_features(self.new_features(1)),
+            lambda: setattr(self.model, "n_threads", 4),
+            lambda: copy.deepcopy(self.model),
+            lambda: self.model.save(self.folder / "m.blm"),
+        ]
+        what = int(self.rng.choice(len(attempts), p=[0.5, 0.1, 0.1, 0.1, 0.05, 0.1, 0.05]))
+        before, clock = self.model.state(), self.model.clock
+        n_allocations = int(self.rng.choice([0, 1, 3, 10, 50, 200, 1000]))
+        FAIL(n_allocations, bool(self.rng.integers(2)))
+        try:
+            attempts[what]()
+        except MemoryError:
+            done = False
+        except (RuntimeError, TypeError, ValueError):
+            if FAIL(-1, False):  # else it is refused for another reason: no names, no first example
+                raise
+            done = False
+        else:
+            done = True
+        finally:
+            FAIL(-1, False)
+        if what == 0:
+            n = self.model.clock - clock
+            if done or n:
+                self.learned_by_twin(X[:n], Y[:n], {k: v[:n] for k, v in options.items()})
+            return
+        if not done:
+            assert_same_state(before, self.model.state(), "without memory for it")
+        elif what == 2:
+            self.twin.add_labels(new_label)
+        elif what == 3:
+            self.twin.add_features(self.new_features(1))
+            self.d += 1
 
     def refused_growth(self) -> None:
         """Growth that is refused, by us or by a learner, changes nothing."""
