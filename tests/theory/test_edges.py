@@ -10,7 +10,7 @@ from scipy import stats
 from boostline import losses, potentials
 from boostline.potentials import baseline
 from boostline.theory import adversary, binomial, edges
-from boostline.theory.edges import EmpiricalEdge, Record, Recorder, check_wlc, membership
+from boostline.theory.edges import EdgeRecorder, EmpiricalEdge, Record, check_wlc, membership
 
 
 def random_costs(rng, relevant):
@@ -147,7 +147,7 @@ def test_recorder_gives_the_same_record_as_arrays():
     rng = np.random.default_rng(8)
     costs, votes, relevant, weights = make_record(rng, rounds=40)
     stream = adversary.Stream(relevant, votes.argmax(axis=1)[:, None])
-    recorder = Recorder(stream.learners()[0])
+    recorder = EdgeRecorder(stream.learners()[0])
     for t in range(40):
         assert recorder.predict(stream.X[t]) @ votes[t] == 1.0
         recorder.learn(stream.X[t], relevant[t], costs[t], weights[t])
@@ -186,11 +186,11 @@ def test_copies_of_a_recorder_go_their_own_ways():
             recorder.learn(stream.X[t], relevant[t], costs[t], 1.0)
         return recorder
 
-    first = learn(Recorder(stream.learners()[0]), [0, 1])
+    first = learn(EdgeRecorder(stream.learners()[0]), [0, 1])
     second = learn(copy.deepcopy(first), [2, 3])
     assert len(first.record().advantage) == 2
     learn(first, [4])
-    expected = learn(Recorder(stream.learners()[0]), [0, 1, 4]).record()
+    expected = learn(EdgeRecorder(stream.learners()[0]), [0, 1, 4]).record()
     assert np.array_equal(first.record().advantage, expected.advantage)
-    expected = learn(Recorder(stream.learners()[0]), [0, 1, 2, 3]).record()
+    expected = learn(EdgeRecorder(stream.learners()[0]), [0, 1, 2, 3]).record()
     assert np.array_equal(second.record().advantage, expected.advantage)

@@ -63,7 +63,7 @@ def test_ada_olmr_keeps_its_bounds(stream):
 def test_a_recorder_inside_a_booster_finds_the_learners_edge():
     """Votes from u_{2 gamma}: a long run satisfies OnlineWLC at gamma, not at 4 gamma."""
     stream = adversary.Adversary(2, 0.1, 3).stream(3000, seed=2)
-    recorders = [edges.Recorder(learner) for learner in stream.learners()]
+    recorders = [edges.EdgeRecorder(learner) for learner in stream.learners()]
     model = bl.OnlineBMR(n_labels=2, learners=recorders, edge=0.1, loss="hinge")
     play(model, stream)
     for recorder, edge in zip(recorders, model.edges(), strict=True):

@@ -5,7 +5,7 @@ columns are labels is what the xml or the caller names, never a guess.
 """
 
 from boostline.data import synthetic
-from boostline.data.dataset import Block, Dataset, Description
+from boostline.data.dataset import Block, Dataset, DatasetSummary
 from boostline.data.errors import DataError, DownloadError
 from boostline.data.loading import load
 from boostline.data.named_sets import available, cache_folder
@@ -16,7 +16,7 @@ __all__ = [
     "Block",
     "DataError",
     "Dataset",
-    "Description",
+    "DatasetSummary",
     "DownloadError",
     "Stream",
     "Unseen",

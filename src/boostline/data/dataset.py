@@ -14,7 +14,7 @@ from boostline.contract.sparse import is_sparse
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["Block", "Dataset", "Description"]
+__all__ = ["Block", "Dataset", "DatasetSummary"]
 
 Matrix: TypeAlias = "NDArray[np.float64] | csr_matrix"
 Indicator: TypeAlias = "NDArray[np.bool_] | csr_matrix"
@@ -31,7 +31,7 @@ class Block(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Description:
+class DatasetSummary:
     """What a data set is like: the columns of the paper's Table 2, and a little more.
 
     ``str`` of it is a small table for people; `as_dict` is for programs.
@@ -193,12 +193,12 @@ class Dataset:
         )
         return self._part(order, self.n_train)
 
-    def describe(self) -> Description:
+    def describe(self) -> DatasetSummary:
         """Count what the paper's Table 2 counts: rows, features, labels, sizes of label sets."""
         sizes = np.asarray(self.Y.sum(axis=1)).ravel().astype(np.int64)
         values = self.X.data if is_sparse(self.X) else self.X
         cells = max(1, len(self) * self.n_features)
-        return Description(
+        return DatasetSummary(
             name=self.name,
             n_train=self.n_train,
             n_test=self.n_test,

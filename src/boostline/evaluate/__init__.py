@@ -12,15 +12,15 @@ from boostline.evaluate import baselines
 from boostline.evaluate.comparison import Comparison, compare
 from boostline.evaluate.curves import Curve
 from boostline.evaluate.holdout import row_order, train_then_test
-from boostline.evaluate.judged_models import Model
+from boostline.evaluate.judged_models import Ranker
 from boostline.evaluate.runs import Run, Seconds
 from boostline.evaluate.test_then_learn import Prequential, prequential
 
 __all__ = [
     "Comparison",
     "Curve",
-    "Model",
     "Prequential",
+    "Ranker",
     "Run",
     "Seconds",
     "baselines",

@@ -16,7 +16,7 @@ from boostline.metrics.scores import Floats
 
 
 @runtime_checkable
-class Model(Protocol):
+class Ranker(Protocol):
     """A ranker that learns from a stream.
 
     It is called with one example at a time, unless it has an attribute `blocks_are_rows` that is true: then also with

@@ -15,18 +15,18 @@ from boostline.inspect.explanations import Explanation, Step, explain, tree_path
 from boostline.inspect.feature_rows import FeatureRow, feature_splits
 from boostline.inspect.label_rows import LabelLosses, LabelRow, label_table
 from boostline.inspect.learner_rows import LearnerRow, learners, listened
-from boostline.inspect.recorder import History, Recorder
+from boostline.inspect.recorder import Recorder, Recording
 from boostline.inspect.report import html_report
 from boostline.inspect.summaries import summary
 
 __all__ = [
     "Explanation",
     "FeatureRow",
-    "History",
     "LabelLosses",
     "LabelRow",
     "LearnerRow",
     "Recorder",
+    "Recording",
     "Step",
     "explain",
     "feature_splits",

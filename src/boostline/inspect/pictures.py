@@ -13,7 +13,7 @@ from boostline.inspect.explanations import Explanation
 from boostline.inspect.feature_rows import FeatureRow
 from boostline.inspect.label_rows import LabelRow
 from boostline.inspect.learner_rows import LearnerRow
-from boostline.inspect.recorder import History
+from boostline.inspect.recorder import Recording
 
 BLUE, RED, GREEN = OKABE_ITO[:3]
 _LONGEST_NAME = 28
@@ -21,7 +21,7 @@ _LONGEST_NAME = 28
 _MOST_BARS = 25
 
 
-def learning_curve(history: History) -> bytes:
+def learning_curve(history: Recording) -> bytes:
     """Rank loss along the stream."""
     figure, axes = _figure(4.0)
     axes.plot(history.clock, history.recent_loss, color=BLUE, label="since the point before")
@@ -36,7 +36,7 @@ def learning_curve(history: History) -> bytes:
     return _png(figure)
 
 
-def weights_over_time(history: History, names: list[str]) -> bytes:
+def weights_over_time(history: Recording, names: list[str]) -> bytes:
     """The learners' weights along the stream; the largest at the end are named."""
     figure, axes = _figure(4.5)
     last = np.argsort(-np.abs(history.weights[-1]), kind="stable")[:6]

@@ -16,7 +16,7 @@ _COLUMNS = ("clock", "ranked", "loss", "weights", "edges", "expert_weights")
 
 
 @dataclass(frozen=True)
-class History:
+class Recording:
     """Snapshots of a model, the first row the earliest.
 
     Attributes
@@ -107,7 +107,7 @@ class Recorder:
         return Watched(model, self)
 
     @property
-    def history(self) -> History:
+    def history(self) -> Recording:
         """The snapshots so far."""
         columns = list(zip(*self._rows, strict=True)) if self._rows else [()] * len(_COLUMNS)
         clock, ranked = (np.array(column, dtype=np.int64) for column in columns[:2])
@@ -116,7 +116,7 @@ class Recorder:
             np.array(c, dtype=np.float64).reshape(len(c), -1) if c else np.zeros((0, 0))
             for c in columns[3:]
         ]
-        return History(clock, ranked, loss, *matrices)
+        return Recording(clock, ranked, loss, *matrices)
 
     def state(self) -> dict[str, Any]:
         """All of it as arrays and numbers, for `boostline.saving.save`."""

@@ -12,7 +12,7 @@ from boostline.display.html import image, page
 from boostline.inspect import feature_rows, learner_rows, pictures
 from boostline.inspect.explanations import Explanation
 from boostline.inspect.label_rows import LabelRow, worst_first
-from boostline.inspect.recorder import History
+from boostline.inspect.recorder import Recording
 from boostline.inspect.summaries import summary
 from boostline.inspect.trees import trees_of
 
@@ -24,7 +24,7 @@ def html_report(
     *,
     title: str = "A boostline model",
     features: Sequence[str] | None = None,
-    history: History | None = None,
+    history: Recording | None = None,
     labels: list[LabelRow] | None = None,
     why: Explanation | None = None,
 ) -> str:

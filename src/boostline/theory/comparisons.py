@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from boostline.theory import bounds, correction, simulate
 from boostline.theory.adversary import draw_label_sets, draw_votes, uniform_vote_loss
 from boostline.theory.binomial import binomial_tail
-from boostline.theory.experiment import Check, Curve, Experiment, rank_losses
+from boostline.theory.experiment import Check, Experiment, PlotLine, rank_losses
 
 __all__ = ["algorithms_compared", "bounds_on_streams", "printed_bound"]
 
@@ -58,17 +58,21 @@ def algorithms_compared(quick: bool = False) -> Experiment:
             )
         both = np.array([losses[name, int(n)] for n in counts])
         curves.append(
-            Curve(f"OnlineBMR, {name}", counts.astype(float), both[:, 0], 2 * number, "line")
+            PlotLine(f"OnlineBMR, {name}", counts.astype(float), both[:, 0], 2 * number, "line")
         )
         curves.append(
-            Curve(f"Ada.OLMR, {name}", counts.astype(float), both[:, 1], 2 * number + 1, "points")
+            PlotLine(
+                f"Ada.OLMR, {name}", counts.astype(float), both[:, 1], 2 * number + 1, "points"
+            )
         )
     grid = np.geomspace(counts[0], 4000, 60)
     curves.append(
-        Curve("bound OnlineBMR e^(-γ²N/2), γ = .2", grid, np.exp(-(0.2**2) * grid / 2), 0, "dotted")
+        PlotLine(
+            "bound OnlineBMR e^(-γ²N/2), γ = .2", grid, np.exp(-(0.2**2) * grid / 2), 0, "dotted"
+        )
     )
     curves.append(
-        Curve(
+        PlotLine(
             "bound Ada.OLMR 8 ln 2/(Nγ²), γ = .2",
             grid,
             np.minimum(1.0, 8 * math.log(2) / (grid * 0.2**2)),
@@ -144,9 +148,9 @@ def printed_bound(quick: bool = False) -> Experiment:
         "rank loss per round (T → ∞)",
         "xy",
         [
-            Curve("best possible, exact", x, exact, 0, "line"),
-            Curve("printed bound 8/(Nγ)", x, printed, 1, "dashed"),
-            Curve("corrected bound 8 ln 2/(Nγ²)", x, corrected, 2, "dotted"),
+            PlotLine("best possible, exact", x, exact, 0, "line"),
+            PlotLine("printed bound 8/(Nγ)", x, printed, 1, "dashed"),
+            PlotLine("corrected bound 8 ln 2/(Nγ²)", x, corrected, 2, "dotted"),
         ],
         checks,
         ["N", "best possible", "printed", "corrected"],
@@ -212,7 +216,7 @@ def bounds_on_streams(quick: bool = False) -> Experiment:
         )
         ratio = np.sort([b.suffered / b.total for b in items])
         share = np.arange(1, len(ratio) + 1) / len(ratio)
-        curves.append(Curve(name, ratio, share, number, "line"))
+        curves.append(PlotLine(name, ratio, share, number, "line"))
     return Experiment(
         "bounds-on-streams",
         f"How much of what the theorems allow is used, over {streams} random streams",

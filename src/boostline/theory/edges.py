@@ -5,7 +5,7 @@ least 1 - delta::
 
     sum_t w_t c_t . h_t  <=  sum_t w_t c_t . u_gamma  +  S,      w_t in [0, 1], c_t in C0eor
 
-`Recorder` wraps a learner inside any booster and keeps the four numbers per round that the
+`EdgeRecorder` wraps a learner inside any booster and keeps the four numbers per round that the
 condition needs; `Record` answers for one run, `check_wlc` for runs with several seeds.
 """
 
@@ -23,10 +23,10 @@ from boostline.potentials import clipped_edge
 from boostline.theory.binomial import failure_limit
 
 __all__ = [
+    "EdgeRecorder",
     "EmpiricalEdge",
     "Membership",
     "Record",
-    "Recorder",
     "WeakLearningCheck",
     "check_wlc",
     "membership",
@@ -269,7 +269,7 @@ class _Log:
         return other
 
 
-class Recorder:
+class EdgeRecorder:
     """A weak learner that does what the one inside does, and remembers what OnlineWLC needs.
 
     Examples
@@ -279,7 +279,7 @@ class Recorder:
     ...         return np.full(2, 0.5)
     ...     def learn(self, x, relevant, costs, weight):
     ...         pass
-    >>> recorder = Recorder(Uniform())
+    >>> recorder = EdgeRecorder(Uniform())
     >>> recorder.learn(None, np.array([True, False]), np.array([0.0, 1.0]), 0.7)
     >>> recorder.record().edge == 0.0
     True

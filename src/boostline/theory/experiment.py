@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostline.losses import Rank
 
-__all__ = ["Check", "Curve", "Experiment", "rank_losses", "slope"]
+__all__ = ["Check", "Experiment", "PlotLine", "rank_losses", "slope"]
 
 FloatArray = NDArray[np.float64]
 
 
-class Curve(NamedTuple):
+class PlotLine(NamedTuple):
     """One line of a picture; ``colour`` numbers the colours, equal numbers belong together."""
 
     label: str
@@ -54,7 +54,7 @@ class Experiment:
     x_label: str
     y_label: str
     log: str
-    curves: list[Curve]
+    curves: list[PlotLine]
     checks: list[Check]
     columns: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)

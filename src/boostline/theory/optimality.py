@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from boostline.losses import Rank
 from boostline.potentials import largest_weight
 from boostline.theory.adversary import Adversary, uniform_vote_loss
-from boostline.theory.experiment import Check, Curve, Experiment, rank_losses, slope
+from boostline.theory.experiment import Check, Experiment, PlotLine, rank_losses, slope
 
 __all__ = ["learners_needed", "loss_against_learners", "samples_needed"]
 
@@ -52,15 +52,15 @@ def loss_against_learners(quick: bool = False) -> Experiment:
         found = [_mean_loss(Adversary(k, gamma, int(n)), rounds, seeds) for n in counts]
         mean, error = np.array(found).T
         curves += [
-            Curve(f"theorem, T → ∞, γ = {gamma}", counts.astype(float), upper, colour, "dashed"),
-            Curve(
+            PlotLine(f"theorem, T → ∞, γ = {gamma}", counts.astype(float), upper, colour, "dashed"),
+            PlotLine(
                 f"exact loss of the uniform vote, γ = {gamma}",
                 counts.astype(float),
                 lower,
                 colour,
                 "line",
             ),
-            Curve(
+            PlotLine(
                 f"OnlineBMR, simulated, γ = {gamma}", counts.astype(float), mean, colour, "points"
             ),
         ]
@@ -156,9 +156,11 @@ def learners_needed(quick: bool = False) -> Experiment:
     enough = np.array([[_learners_needed(k, g, e) for e in epsilons] for g in gammas], float)
     for colour, gamma in enumerate(gammas):
         x = np.log(1 / epsilons) / gamma**2
-        curves.append(Curve(f"needed by any booster, γ = {gamma}", x, need[colour], colour, "line"))
         curves.append(
-            Curve(f"enough for OnlineBMR, γ = {gamma}", x, enough[colour], colour, "dashed")
+            PlotLine(f"needed by any booster, γ = {gamma}", x, need[colour], colour, "line")
+        )
+        curves.append(
+            PlotLine(f"enough for OnlineBMR, γ = {gamma}", x, enough[colour], colour, "dashed")
         )
         rows += [
             [f"{gamma}", f"{e:g}", f"{int(a)}", f"{int(b)}", f"{math.log(1 / e) / gamma**2:.0f}"]
@@ -285,9 +287,9 @@ def samples_needed(quick: bool = False) -> Experiment:
         "rounds T",
         "xy",
         [
-            Curve("theorem: enough", xs, high, 1, "points"),
-            Curve("exact expectation for the adversary", xs, low, 0, "line"),
-            Curve("OnlineBMR, simulated", xs, sim, 2, "points"),
+            PlotLine("theorem: enough", xs, high, 1, "points"),
+            PlotLine("exact expectation for the adversary", xs, low, 0, "line"),
+            PlotLine("OnlineBMR, simulated", xs, sim, 2, "points"),
         ],
         checks,
         ["γ", "S", "ε", "N", "expected", "simulated", "theorem"],
