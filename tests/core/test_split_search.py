@@ -64,7 +64,7 @@ def test_best_split_and_coarse_screen(n_covariates, missing):
     for _ in range(60):
         n_labels = int(rng.integers(2, 40))
         stats = random_leaf(rng, n_labels, n_covariates, int(rng.integers(2, 40)), missing)
-        covariate, _, gain, lead, coarse = _core.split_leads(stats.ravel(), n_covariates)
+        covariate, _, gain, lead, coarse = _core.testing.split_leads(stats.ravel(), n_covariates)
         gains = plain_gains(stats)
         if gains.max() < 0:
             assert covariate == -1
@@ -84,7 +84,7 @@ def test_coarse_screen_stands_heavy_and_light_leaves():
         for _ in range(20):
             stats = random_leaf(rng, 12, 20, 30, 0.1)
             stats[:, [0, 2]] *= scale
-            *_, lead, coarse = _core.split_leads(stats.ravel(), 20)
+            *_, lead, coarse = _core.testing.split_leads(stats.ravel(), 20)
             assert lead <= coarse < lead + 0.3
 
 
@@ -97,7 +97,7 @@ def test_coarse_screen_stands_any_unit_of_a_covariate(unit):
     stats[:, 1:, 7] = np.stack([mean, np.full(12, 0.01), mean - 0.3, mean + 0.3], 1) * unit
     stats[:, 2, 7] *= unit
     stats[:, [0, 2]] *= weight
-    covariate, *_, lead, coarse = _core.split_leads(stats.ravel(), 20)
+    covariate, *_, lead, coarse = _core.testing.split_leads(stats.ravel(), 20)
     assert covariate == 7
     assert 0.5 < lead <= coarse
 
@@ -111,5 +111,5 @@ def test_where_single_precision_does_not_do_the_screen_lets_everything_through(n
     stats[:, 0] = weight
     stats[: max(2, n_labels * 3 // 200), 1, 3] = 1.0
     stats[:, 3] = stats[:, 4] = stats[:, 1]
-    *_, lead, coarse = _core.split_leads(stats.ravel(), 8)
+    *_, lead, coarse = _core.testing.split_leads(stats.ravel(), 8)
     assert 0 < lead <= coarse

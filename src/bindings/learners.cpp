@@ -1,0 +1,64 @@
+// Weak learners: trees, scorers and committees of them, and learners written in Python.
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings/arrays.hpp"
+#include "bindings/parts.hpp"
+#include "bindings/python_learner.hpp"
+#include "core/committee.hpp"
+#include "core/hoeffding_tree.hpp"
+#include "core/scorer_kinds.hpp"
+
+namespace boostline {
+
+using namespace nb::literals;
+
+void bind_learners(nb::module_& m) {
+    nb::class_<Learner>(m, "Learner")
+        .def("kind", &Learner::kind)
+        .def("n_votes", &Learner::n_votes)
+        .def("memory_bytes", &Learner::memory_bytes);
+
+    nb::class_<HoeffdingTree, Learner>(m, "HoeffdingTree")
+        .def("__init__",
+             [](HoeffdingTree* self, std::int32_t n_labels, Vector<std::int32_t> features, double grace_period,
+                double split_confidence, double tie_threshold, double weight_scale, bool single_label,
+                std::uint64_t max_bytes) {
+                 TreeSettings s{grace_period, split_confidence, tie_threshold, weight_scale, single_label, max_bytes, {}};
+                 s.features.assign(features.data(), features.data() + features.shape(0));
+                 new (self) HoeffdingTree(n_labels, std::move(s));
+             },
+             "n_labels"_a, "features"_a, "grace_period"_a, "split_confidence"_a, "tie_threshold"_a, "weight_scale"_a,
+             "single_label"_a, "max_bytes"_a)
+        .def("bytes_in_use", &HoeffdingTree::bytes_in_use);
+
+    nb::class_<PythonLearner, Learner>(m, "PythonLearner")
+        .def(nb::init<nb::object, std::int32_t>(), "adapter"_a, "n_labels"_a)
+        .def("adapter", &PythonLearner::adapter);
+
+    // Scorers of labels, and a committee of them.
+    nb::class_<Scorer>(m, "Scorer");
+    m.def("scorer", [](const std::string& kind, std::int32_t n_labels, std::int64_t n_features, const nb::dict& settings) {
+        ScorerSettings made{n_labels, n_features, {}};
+        for (const auto& [name, value] : settings) {
+            auto& place = made.values[nb::cast<std::string>(name)];
+            if (nb::isinstance<nb::float_>(value)) place = nb::cast<double>(value);
+            else place = nb::cast<std::uint64_t>(value);
+        }
+        return make_scorer(kind, made);
+    });
+    // Members are (prefix, scorer, the members it reads, how many features it sees at the most); see core/committee.hpp.
+    m.def("committee", [](std::int32_t n_labels, std::int64_t n_features, nb::list given) {
+        std::vector<Member> members;
+        for (nb::handle one : given) {
+            const auto [prefix, scorer, reads, most] =
+                nb::cast<std::tuple<std::string, std::shared_ptr<Scorer>, std::vector<std::size_t>, std::int64_t>>(one);
+            members.push_back({prefix, scorer, reads, most});
+        }
+        return std::shared_ptr<Learner>(new Committee(n_labels, n_features, std::move(members)));
+    });
+}
+
+}  // namespace boostline

@@ -1,0 +1,63 @@
+// What only the tests call: arithmetic, split search, and the last round of a model.
+#include <limits>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings/model.hpp"
+#include "bindings/parts.hpp"
+#include "core/kernels/label_updates.hpp"
+#include "core/math.hpp"
+#include "core/philox.hpp"
+#include "core/split_search.hpp"
+
+namespace boostline {
+
+using namespace nb::literals;
+namespace {
+
+template <class Kernel>
+nb::object elementwise(Vector<double> x, Kernel kernel) {
+    std::vector<double> out(x.shape(0));
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = kernel(x.data()[i]);
+    return to_numpy(out.data(), {out.size()});
+}
+
+}  // namespace
+
+void bind_testing(nb::module_& m) {
+    // The arithmetic of math.hpp, for its tests.
+    m.def("exp", [](Vector<double> x) { return elementwise(x, [](double v) { return exp_(v); }); });
+    m.def("log2", [](Vector<double> x) { return elementwise(x, [](double v) { return log2_(v); }); });
+    m.def("normal_cdf", [](Vector<double> x) { return elementwise(x, [](double v) { return normal_cdf(v); }); });
+    m.def("normal_split_entropy",
+          [](Vector<double> x) { return elementwise(x, [](double v) { return normal_split(v).entropy; }); });
+    m.def("philox_uniform", &philox_uniform);
+    // split_search.hpp: covariate, threshold, gain and lead of the best split, and the coarse search's bound on any lead.
+    m.def("split_leads", [](Vector<double> stats, std::size_t n_covariates) {
+        std::vector<double> low(n_covariates, std::numeric_limits<double>::infinity());
+        std::vector<double> high(n_covariates, -std::numeric_limits<double>::infinity());
+        LeafStats leaf{{}, low.data(), high.data(), n_covariates};
+        const std::size_t width = LabelStats::kArrays * n_covariates;
+        for (std::size_t i = 0; i + width <= stats.size(); i += width) {
+            leaf.labels.push_back(LabelStats::in(const_cast<double*>(stats.data()) + i, n_covariates));
+            widen(low.data(), high.data(), leaf.labels.back().min, leaf.labels.back().max, n_covariates);
+        }
+        const Split split = SplitSearch<double>().best(leaf);
+        return nb::make_tuple(split.covariate, split.threshold, split.gain, split.gain - split.runner_up,
+                              SplitSearch<float>().largest_lead(leaf));
+    });
+    // Votes, experts' scores and costs.
+    m.def("last_round", [](const Model& self) {
+        const auto [votes, scores, costs] = self.reading(
+            [](const Booster& b) { return std::make_tuple(b.last_votes(), b.last_expert_scores(), b.last_costs()); });
+        nb::dict out;
+        out["votes"] = to_numpy(votes.data(), {votes.size()});
+        out["expert_scores"] = to_numpy(scores.data(), {scores.size()});
+        out["costs"] = to_numpy(costs.data(), {costs.size()});
+        return out;
+    });
+}
+
+}  // namespace boostline
