@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced: makes an environment whose core is built with AddressSanitizer and UndefinedBehaviorSanitizer, and defines
 # `sanitized`, which runs its Python.
 environment=build/sanitize-venv
