@@ -114,6 +114,25 @@ def test_blocks_are_the_rows_of_the_file(name: str, block: int, tmp_path: Path) 
     assert scipy.sparse.issparse(whole.X) == sparse and scipy.sparse.issparse(blocks[0].X) == sparse
 
 
+@pytest.mark.parametrize("name", ["a.arff", "a.csv", "a.parquet"])
+def test_labels_and_other_columns_may_be_chosen_by_the_header(name: str, tmp_path: Path) -> None:
+    path = write(tmp_path, name, 10)
+    seen: list[list[str]] = []
+
+    def labels(columns: list[str]) -> list[str]:
+        seen.append(columns)
+        return [column for column in columns if column.startswith("l")]
+
+    loaded = data.load(path, labels=labels, drop=lambda columns: columns[1:3])
+    assert seen == [["f0", "f1", "f2", "f3", *LABELS]]
+    assert loaded.labels == LABELS and loaded.features == ["f0", "f3"]
+    if name != "a.arff":
+        coded = data.load(
+            path, labels=labels, categories=lambda columns: {columns[3]: ["1.0", "1"]}
+        )
+        assert coded.features == ["f0", "f1", "f2", "f3=1.0", "f3=1"]
+
+
 def test_rows_come_one_by_one(tmp_path: Path) -> None:
     X, Y = numbers(10)
     stream = data.stream(write(tmp_path, "a.csv", 10), labels=LABELS, block=3)

@@ -42,7 +42,8 @@ def load(
         as .gz), a folder ``name`` that holds ``name-train.arff``,
         ``name-test.arff`` and ``name.xml``, an open binary file, or ``"-"`` for standard input.
     labels
-        Which columns are labels. arff: names, or the path of the MULAN xml (default: the xml
+        Which columns are labels: names, or a function that is given all names and returns those of
+        the labels. arff: names, or the path of the MULAN xml (default: the xml
         beside the file). csv, parquet: column names. svmlight: names or how many. jsonl: names.
     test
         A second file of the same kind with the test rows.

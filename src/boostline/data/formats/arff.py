@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from boostline.data.errors import DataError
 from boostline.data.formats.arff_header import Attribute, Place, lay_out, read_header
 from boostline.data.formats.arff_tokens import split_dense, split_sparse
 from boostline.data.formats.mulan_xml import read_label_names
-from boostline.data.formats.reader import Labels, Reader
+from boostline.data.formats.reader import Chooser, Labels, Reader, chosen
 from boostline.data.matrices import compact_indicator, from_cells, from_relevant
 from boostline.data.source import LineReader, Source, checked_encoding, is_path, source_name, stem
 
@@ -64,20 +64,23 @@ class ArffReader(Reader):
 
     format = "arff"
     extensions = (".arff",)
+    names_columns = True
 
     def __init__(
         self,
         file: BinaryIO,
         source: Source,
         labels: Labels,
-        drop: Sequence[str] | None = None,
+        drop: Sequence[str] | Chooser[Sequence[str]] | None = None,
         encoding: str | None = None,
     ) -> None:
-        names = _label_names(source, labels)
         self._lines = LineReader(file, source_name(source))
         self._encoding = checked_encoding(encoding)
         attributes = read_header(self._lines, self._encoding)
-        self._places = places = lay_out(attributes, names, drop or (), self._lines.name)
+        columns = [attribute.name for attribute in attributes]
+        names = _label_names(source, chosen(labels, columns))
+        dropped = chosen(drop, columns) or ()
+        self._places = places = lay_out(attributes, names, dropped, self._lines.name)
         self.features = [name for place in places for name in place.features]
         self.labels = [place.attribute.name for place in places if place.label is not None]
         # What a sparse row leaves out is the first value of its domain (Weka's rule): the 0/1
@@ -239,7 +242,7 @@ def _unknown_value(attribute: Attribute, text: str) -> str:
     )
 
 
-def _label_names(source: Source, labels: Labels) -> list[str]:
+def _label_names(source: Source, labels: Any) -> list[str]:
     """Names of the labels: given, from the xml given, or from the xml beside the file."""
     if isinstance(labels, int):
         raise TypeError(f"labels is {labels}, but an arff file needs the names of its labels")

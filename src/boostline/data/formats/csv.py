@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, BinaryIO
 
 from boostline.contract.advice import advice
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError, need
-from boostline.data.formats.tables import TableReader, encode_or_drop
+from boostline.data.formats.tables import Categories, Drop, TableReader, encode_or_drop
 from boostline.data.source import (
     MAX_LINE_BYTES,
     LineReader,
@@ -50,8 +50,8 @@ class CsvReader(TableReader):
         file: BinaryIO,
         source: Source,
         labels: Any,
-        drop: Sequence[str] | None = None,
-        categories: Mapping[str, Sequence[str]] | None = None,
+        drop: Drop = None,
+        categories: Categories = None,
         delimiter: str | None = None,
         encoding: str | None = None,
         unseen: Unseen | None = None,
@@ -79,7 +79,7 @@ class CsvReader(TableReader):
         if not any(self._columns):
             raise DataError("is empty, or has no header line", path=name, line=1)
         _refuse_other_delimiter(self._columns, delimiter, name)
-        self._lay_out(name, self._columns, labels, drop or (), categories or {}, unseen)
+        self._lay_out(name, self._columns, labels, drop, categories, unseen)
         self._delimiter = delimiter
         self._encoding = encoding
 

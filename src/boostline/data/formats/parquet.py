@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError, need
-from boostline.data.formats.tables import TableReader
+from boostline.data.formats.tables import Categories, Drop, TableReader
 from boostline.data.source import Source, source_name
 from boostline.data.unseen import Unseen
 
@@ -28,8 +28,8 @@ class ParquetReader(TableReader):
         file: BinaryIO,
         source: Source,
         labels: Any,
-        drop: Sequence[str] | None = None,
-        categories: Mapping[str, Sequence[str]] | None = None,
+        drop: Drop = None,
+        categories: Categories = None,
         unseen: Unseen | None = None,
     ) -> None:
         name = source_name(source)
@@ -46,7 +46,7 @@ class ParquetReader(TableReader):
             columns = self._parquet.schema_arrow.names
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise DataError(f"is no Parquet file, or is cut off: {error}", path=name) from error
-        self._lay_out(name, columns, labels, drop or (), categories or {}, unseen)
+        self._lay_out(name, columns, labels, drop, categories, unseen)
 
     def blocks(self, size: int) -> Iterator[Block]:
         """Yield blocks of `size` rows, the last one shorter."""

@@ -5,15 +5,26 @@ from __future__ import annotations
 import inspect
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import Any, BinaryIO, ClassVar, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, BinaryIO, ClassVar, TypeAlias, TypeVar
 
 from boostline.data.dataset import Block
 from boostline.data.source import Source
 
-__all__ = ["Labels", "Reader"]
+__all__ = ["Chooser", "Labels", "Reader", "chosen"]
 
-Labels: TypeAlias = "Sequence[str] | Sequence[int] | int | str | os.PathLike[str] | None"
+#: What a caller may say about the labels: see `boostline.data.load`.
+Labels: TypeAlias = (
+    "Sequence[str] | Sequence[int] | int | str | os.PathLike[str] | Chooser[Sequence[str]] | None"
+)
+Said = TypeVar("Said")
+#: A choice that depends on the names of a file's columns.
+Chooser: TypeAlias = Callable[[list[str]], Said]
+
+
+def chosen(said: Said | Chooser[Said], columns: Sequence[str]) -> Said:
+    """Return what was said, or what is said now that the names of the columns are known."""
+    return said(list(columns)) if callable(said) else said
 
 
 class Reader(ABC):
@@ -41,6 +52,8 @@ class Reader(ABC):
 
     format: ClassVar[str]
     extensions: ClassVar[tuple[str, ...]]
+    #: Whether a header names the columns: what is said about them may then be a `Chooser`.
+    names_columns: ClassVar[bool] = False
 
     features: list[str]
     labels: list[str]

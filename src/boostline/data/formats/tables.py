@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,16 @@ from boostline.contract.advice import advice
 from boostline.contract.frames import near_name
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError, first_repeated, need
-from boostline.data.formats.reader import Reader
+from boostline.data.formats.reader import Chooser, Reader, chosen
 from boostline.data.matrices import compact_indicator
 from boostline.data.unseen import Unseen
 
-__all__ = ["TableReader"]
+__all__ = ["Categories", "Drop", "TableReader"]
+
+Drop: TypeAlias = "Sequence[str] | Chooser[Sequence[str] | None] | None"
+Categories: TypeAlias = (
+    "Mapping[str, Sequence[str]] | Chooser[Mapping[str, Sequence[str]] | None] | None"
+)
 
 #: How a text column may write the two values of a label.
 LABEL_TEXT = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
@@ -28,14 +33,15 @@ class TableReader(Reader):
 
     #: Texts that stand for a missing value, unless a category has that name.
     missing: ClassVar[frozenset[str]] = frozenset()
+    names_columns = True
 
     def _lay_out(
         self,
         name: str,
         columns: Sequence[str],
         labels: Any,
-        drop: Sequence[str],
-        categories: Mapping[str, Sequence[str]],
+        drop: Drop,
+        categories: Categories,
         unseen: Unseen | None,
     ) -> None:
         self.name = name
@@ -43,8 +49,9 @@ class TableReader(Reader):
         twice = first_repeated(columns)
         if twice is not None:
             raise DataError(f"has the column {twice!r} twice", path=name, line=1)
+        drop, categories = chosen(drop, columns) or (), chosen(categories, columns) or {}
         self.categories = {column: [str(v) for v in given] for column, given in categories.items()}
-        wanted = _label_columns(labels, name)
+        wanted = _label_columns(chosen(labels, columns), name)
         known, dropped = set(columns), set(drop)
         for what, names in (("label", wanted), ("drop", drop), ("categories", categories)):
             for column in names:
