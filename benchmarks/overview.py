@@ -1,12 +1,8 @@
-"""The README's picture, from what ``benchmarks/learners.py --out figures.json`` wrote.
-
-Usage: ``python benchmarks/overview.py figures.json docs/overview.png``.
-"""
+"""The README's picture, from the tables of ``docs/benchmarks.md``: ``python benchmarks/overview.py``."""
 
 from __future__ import annotations
 
-import json
-import sys
+from pathlib import Path
 
 import matplotlib
 
@@ -14,41 +10,45 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-SETS = ("emotions", "scene", "yeast", "m-reduced", "mediamill", "enron", "bibtex")
-# Measured by others on the same splits, shuffled: the better of scikit-learn's MLP (partial_fit) and Vowpal Wabbit;
-# the best batch learner found, its settings picked on the test rows.
-ONLINE_PEER = (0.152, 0.077, 0.172, 0.056, np.nan, 0.076, 0.067)
-BATCH = (0.132, 0.057, 0.160, 0.050, 0.042, 0.071, 0.052)
+DOCS = Path(__file__).parents[1] / "docs"
 # Colours that the colour-blind can tell apart (Okabe and Ito).
-COLOURS = {"peer": "#E69F00", "batch": "#999999", "ours": "#0072B2", "frozen": "#56B4E9"}
+OURS, PEER = "#0072B2", "#E69F00"
+TITLES = {
+    "still-learning": "Still learning on the test rows",
+    "frozen": "Frozen after the train rows",
+}
+
+
+def table(page: str, anchor: str) -> tuple[list[str], dict[str, list[float]]]:
+    """Return the data sets and the losses of each row of the first table after an anchor; NaN where there is none."""
+    text = page.split(f"{{ #{anchor} }}")[1]
+    lines = text[text.index("\n|") :].strip().split("\n\n")[0].splitlines()
+    head, _, *rows = ([cell.strip(" *`") for cell in line.split("|")[1:-1]] for line in lines)
+    losses = {
+        row[0].replace("`", ""): [np.nan if cell == "–" else float(cell) for cell in row[1:]]
+        for row in rows
+        if "milliseconds" not in row[0]
+    }
+    return head[1:], losses
 
 
 def main() -> None:
-    source, target = sys.argv[1:]
-    with open(source) as file:
-        rows = {(r["set"], r["model"]): r for r in json.load(file)}
-    mix = [rows[s, "mix"]["shuffled"] for s in SETS]
-    spread = [rows[s, "mix"]["sd"] for s in SETS]
-    frozen = [rows[s, "mix, frozen after train"]["shuffled"] for s in SETS]
-    x = np.arange(len(SETS))
-    figure, axes = plt.subplots(figsize=(10, 4), dpi=120)
-    bars = (
-        ("best online peer", ONLINE_PEER, COLOURS["peer"], None),
-        ("best batch learner, tuned on the test rows", BATCH, COLOURS["batch"], None),
-        ("boostline's default, frozen after train", frozen, COLOURS["frozen"], None),
-        ("boostline's default, one online pass", mix, COLOURS["ours"], spread),
-    )
-    for i, (label, values, colour, error) in enumerate(bars):
-        axes.bar(
-            x + 0.2 * (i - 1.5), values, 0.19, label=label, color=colour, yerr=error, capsize=2
-        )
-    axes.set_xticks(x, SETS)
-    axes.set_ylabel("rank loss on the test rows (lower is better)")
-    axes.set_title("One pass over shuffled rows, the same settings for every data set")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False)
+    page = (DOCS / "benchmarks.md").read_text()
+    figure, both = plt.subplots(1, 2, figsize=(10, 4), dpi=120, sharey=True)
+    for axes, (anchor, title) in zip(both, TITLES.items(), strict=True):
+        sets, losses = table(page, anchor)
+        x = np.arange(len(sets))
+        for i, (name, values) in enumerate(losses.items()):
+            colour = OURS if name.startswith("LabelRanker") else PEER
+            axes.bar(x + 0.4 * (i - 0.5), values, 0.38, label=name, color=colour)
+        axes.set_xticks(x, sets, rotation=30)
+        axes.set_title(title)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False, fontsize=9)
+    both[0].set_ylabel("rank loss (lower is better)")
+    both[0].set_ylim(0, 0.2)
     figure.tight_layout()
-    figure.savefig(target)
+    figure.savefig(DOCS / "overview.png")
 
 
 if __name__ == "__main__":
