@@ -25,7 +25,7 @@ def table(page: str, anchor: str) -> tuple[list[str], dict[str, list[float]]]:
     lines = text[text.index("\n|") :].strip().split("\n\n")[0].splitlines()
     head, _, *rows = ([cell.strip(" *`") for cell in line.split("|")[1:-1]] for line in lines)
     losses = {
-        row[0].replace("`", ""): [np.nan if cell == "–" else float(cell) for cell in row[1:]]
+        row[0].replace("`", ""): [float(cell) if cell[-1].isdigit() else np.nan for cell in row[1:]]
         for row in rows
         if "milliseconds" not in row[0]
     }
