@@ -1,14 +1,17 @@
 """The command as a real process, and files to work on."""
 
+import io
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from cli_files import command, rows, write_csv
 
 import boostline as bl
+from boostline.cli import main
 
 
 @pytest.fixture(autouse=True)
@@ -66,3 +69,34 @@ def model_file(csv_file, boostline, tmp_path):
     )
     assert done.code == 0, done.err
     return tmp_path / "m.blm"
+
+
+@pytest.fixture
+def shell(tmp_path, monkeypatch, capsys):
+    """Run ``boostline`` in this process, which is quicker: gives exit code, output and messages."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+
+    class Result:
+        def __init__(self, code):
+            self.code = code
+            self.out, self.err = capsys.readouterr()
+
+        @property
+        def json(self):
+            return json.loads(self.out)
+
+        @property
+        def lines(self):
+            return [json.loads(line) for line in self.out.splitlines()]
+
+    def run(*arguments, input=b""):
+        stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(input)))
+        monkeypatch.setattr(sys, "stdin", stdin)
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        return Result(ended.value.code)
+
+    return run

@@ -40,7 +40,10 @@ def test_rank_says_which_column_is_missing(model_file, boostline, tmp_path):
     (tmp_path / "new.csv").write_text("f0,f1,f2,f4\n1,2,3,4\n")
     done = boostline("rank", "m.blm", "new.csv")
     assert done.code == 1
-    assert done.err == ("error: new.csv lacks the column 'f3', which the model has learned with\n")
+    assert done.err == (
+        "error: new.csv lacks the column 'f3', but its columns must be the model's features: "
+        "'f0', 'f1', 'f2', 'f3', 'f4'\n"
+    )
 
 
 def test_rank_with_a_model_from_python_goes_by_the_order_of_columns(boostline, tmp_path):
@@ -176,7 +179,7 @@ def test_theory_runs_its_experiments(boostline, tmp_path):
         (["train", "data.csv", "-l", "tag_*", "--model", "no/m.blm"], 1, "no folder no"),
         (["train", "data.csv", "-l", "a", "-m", "m", "--learners", "magic"], 1, "has no column"),
         (["train", "data.csv", "-l", "tag_*", "-m", "m", "--learners", "magic"], 2, "magic"),
-        (["train", "data", "-l", "tag_*", "-m", "m"], 1, "the format of 'data' is not known"),
+        (["train", "data", "-l", "tag_*", "-m", "m"], 1, "there is no file 'data', and the named"),
         (["rank", "nowhere.blm", "data.csv"], 1, "nowhere.blm: No such file"),
         (["inspect", "data.csv"], 1, "data.csv cannot be loaded"),
         (["inspect", "data.csv", "--row", "3"], 2, "need --data"),

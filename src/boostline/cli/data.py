@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -48,10 +48,15 @@ def describe(
     drop: o.DropOption = None,
     categories: o.CategoriesOption = None,
     delimiter: o.DelimiterOption = None,
+    encoding: o.EncodingOption = None,
+    zero_based: o.ZeroBasedOption = None,
     json: o.JsonOption = False,
 ) -> None:
     """Rows, features, labels and sizes of label sets: the columns of the paper's Table 2."""
-    found = load_data(source, labels, format, drop, categories, delimiter).describe()
+    from boostline.cli.row_sources import Input, load_data
+
+    given = Input(source, labels, format, drop, categories, delimiter, encoding, zero_based)
+    found = load_data(given).describe()
     if json:
         print_json(found.as_dict())
     else:
@@ -64,13 +69,11 @@ def fetch(
 ) -> None:
     """Download named sets into the cache, unless they are on this machine; checksums are compared."""
     from boostline.data import available, load
-    from boostline.data.named_sets import NAMED_SETS
+    from boostline.data.named_sets import NAMED_SETS, unknown_name
 
     for name in names:
         if name not in NAMED_SETS:
-            raise ValueError(
-                f"there is no set {name!r}; the named sets are {', '.join(NAMED_SETS)}"
-            )
+            raise ValueError(unknown_name("set", name))
     for name in names:
         load(name)
         place = available()[name]
@@ -78,32 +81,3 @@ def fetch(
             print_json({"name": name, "place": place})
         else:
             note(f"{name}: {place}")
-
-
-def load_data(
-    source: str,
-    labels: list[str] | None = None,
-    format: str | None = None,
-    drop: list[str] | None = None,
-    categories: list[str] | None = None,
-    delimiter: str | None = None,
-    **more: Any,
-) -> Any:
-    """A whole data set: a named set, a folder or a file."""
-    import os
-
-    from boostline.cli.row_sources import Input, is_named_set, label_argument
-    from boostline.data import load
-
-    if is_named_set(source) or os.path.isdir(source):
-        return load(source, **more)
-    given = Input(source, labels, format, drop, categories, delimiter)
-    return load(
-        source,
-        labels=label_argument(given),
-        format=given.format_name(),
-        drop=o.split_commas(drop),
-        categories=given.parsed_categories(),
-        delimiter=delimiter,
-        **more,
-    )

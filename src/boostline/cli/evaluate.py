@@ -83,6 +83,8 @@ def evaluate(
     drop: o.DropOption = None,
     categories: o.CategoriesOption = None,
     delimiter: o.DelimiterOption = None,
+    encoding: o.EncodingOption = None,
+    zero_based: o.ZeroBasedOption = None,
     threads: o.ThreadsOption = 1,
     json: o.JsonOption = False,
 ) -> None:
@@ -91,11 +93,10 @@ def evaluate(
     Ctrl-C shows what there is so far.
     """
     from boostline import evaluate as ev
-    from boostline.cli.data import load_data
+    from boostline.cli.row_sources import Input, load_data
 
-    more: dict[str, Any] = {"test": test, "n_train": train_rows}
-    given = {name: value for name, value in more.items() if value is not None}
-    dataset = load_data(data, labels, format, drop, categories, delimiter, **given)
+    given = Input(data, labels, format, drop, categories, delimiter, encoding, zero_based)
+    dataset = load_data(given, test=test, n_train=train_rows)
     options = o.ModelOptions(learners, expert, drift, edge, loss)
     chosen = algorithm or [a for a in o.Algorithm if options.fits(a)]
     makers: dict[str, Any] = {

@@ -23,7 +23,9 @@ def inspect(
     ] = None,
     data: Annotated[
         str | None,
-        typer.Option(help="A file with labels: shows which labels are ranked badly on it."),
+        typer.Option(
+            help="A file with labels, or a named set (its test rows): shows which labels are ranked badly on it."
+        ),
     ] = None,
     row: Annotated[
         int | None,
@@ -36,6 +38,8 @@ def inspect(
     format: o.FormatOption = None,
     drop: o.DropOption = None,
     delimiter: o.DelimiterOption = None,
+    encoding: o.EncodingOption = None,
+    zero_based: o.ZeroBasedOption = None,
     json: o.JsonOption = False,
 ) -> None:
     """Show configuration, clock, edges, weights, features, labels, memory and tree sizes.
@@ -44,31 +48,37 @@ def inspect(
     the learning curve and the weights over time.
     """
     from boostline import inspect as look
-    from boostline.cli.rank import label_names, load_model
+    from boostline.cli.columns import Columns, label_names
+    from boostline.cli.rank import load_model, report
+    from boostline.cli.row_sources import Input
+    from boostline.data import Unseen
 
     if data is None and (row is not None or label is not None):
         raise typer.BadParameter("--row and --label need --data")
     if label is not None and row is None:
         raise typer.BadParameter("--label needs --row")
     loaded, record = load_model(model)
-    names = record.get("features")
+    known = Columns.of(loaded, record)
+    names = known.features
     recorder = look.Recorder.from_state(record["history"]) if "history" in record else None
     label_rows = None
     if recorder is not None and recorder.labels is not None:
         label_rows = recorder.labels.table(label_names(loaded))
     why = paths = None
     if data is not None:
-        given = _input(data, format, drop, delimiter)
+        given = Input(data, None, format, drop, None, delimiter, encoding, zero_based)
+        unseen = Unseen()
         if row is None:
-            label_rows = _ranked_labels(loaded, record, given)
+            label_rows = _ranked_labels(loaded, known, given, unseen)
         else:
-            x = _row(loaded, record, given, row)
+            x = _row(known, given, unseen, row)
             why = look.explain(loaded, x, _label(loaded, x, label))
             paths = {
                 i: look.tree_path(loaded, i, x, names)[0]
                 for i in why.top(3)
                 if why.kinds[i] == "hoeffding_tree"
             }
+        report(unseen, given)
     if html is not None:
         page = look.html_report(
             loaded,
@@ -89,37 +99,26 @@ def inspect(
         note(f"written: {html}")
 
 
-def _input(data: str, format: Any, drop: Any, delimiter: Any) -> Any:
-    from boostline.cli.row_sources import Input
-
-    return Input(data, None, format, drop, None, delimiter)
-
-
-def _ranked_labels(model: Any, record: dict[str, Any], given: Any) -> Any:
+def _ranked_labels(model: Any, known: Any, given: Any, unseen: Any) -> Any:
     """Score a labelled file, and see how each label is ranked."""
     import numpy as np
 
     from boostline import inspect as look
-    from boostline.cli import rank, row_sources
+    from boostline.cli.columns import label_names
+    from boostline.cli.row_sources import rows_to_score
 
-    names = [str(name) for name in rank.label_names(model)]
-    known = {"drop": record.get("drop"), "categories": record.get("categories")}
-    rows = row_sources.labelled(row_sources.with_labels(given, names, known), 256)
-    features = record.get("features") or rows.features
-    order = row_sources.order_of(given, rows.features, features)
-    label_order = row_sources.order_of(given, rows.labels, names)
     losses = look.LabelLosses(model.n_labels)
-    for X, Y in rows:
+    for X, Y in rows_to_score(given, 256, known, unseen, with_labels=True):
         relevant = Y.toarray() if hasattr(Y, "toarray") else Y
-        losses.update(np.atleast_2d(model.score(X[:, order])), relevant[:, label_order])
-    return losses.table(rank.label_names(model))
+        losses.update(np.atleast_2d(model.score(X)), relevant)
+    return losses.table(label_names(model))
 
 
-def _row(model: Any, record: dict[str, Any], given: Any, number: int) -> Any:
-    from boostline.cli.rank import rows_for
+def _row(known: Any, given: Any, unseen: Any, number: int) -> Any:
+    from boostline.cli.row_sources import rows_to_score
 
     first = 1
-    for X, _ in rows_for(model, record, given, 256):
+    for X, _ in rows_to_score(given, 256, known, unseen):
         if number < first + X.shape[0]:
             x = X[number - first]
             return x.toarray().ravel() if hasattr(x, "toarray") else x

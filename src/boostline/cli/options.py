@@ -34,6 +34,13 @@ class Drift(StrEnum):
     none = "none"
 
 
+class Unseen(StrEnum):
+    """What becomes of words and categories that a model has never seen."""
+
+    missing = "missing"
+    error = "error"
+
+
 def format_names() -> list[str]:
     """Formats of data files, for the shell's completion."""
     from boostline.data.formats import FORMATS
@@ -72,7 +79,26 @@ CategoriesOption = Annotated[
         show_default=False,
     ),
 ]
-DelimiterOption = Annotated[str | None, typer.Option(help="Between the values of a csv file.")]
+DelimiterOption = Annotated[
+    str | None, typer.Option(help="Between the values of a csv file; tab for a tab.")
+]
+EncodingOption = Annotated[
+    str | None, typer.Option(help="Of a csv or arff file.", show_default="utf-8")
+]
+ZeroBasedOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--zero-based/--one-based",
+        help="svmlight: whether the first feature has the number 0 or 1.",
+        show_default="1, or 0 with a header line",
+    ),
+]
+UnseenOption = Annotated[
+    Unseen,
+    typer.Option(
+        help="Words and categories that the model has never seen: missing values (they are counted), or an error."
+    ),
+]
 LearnersOption = Annotated[
     str | None,
     typer.Option(
@@ -117,6 +143,19 @@ def split_commas(values: list[str] | None) -> list[str] | None:
     if not values:
         return None
     return [part.strip() for value in values for part in value.split(",") if part.strip()]
+
+
+def parse_categories(values: list[str] | None) -> dict[str, list[str]] | None:
+    """Turn ``["colour=red,green"]`` into ``{"colour": ["red", "green"]}``."""
+    if not values:
+        return None
+    parsed = {}
+    for one in values:
+        column, equals, named = one.partition("=")
+        if not equals:
+            raise ValueError(f"--categories is {one!r}, but column=value,value,... is needed")
+        parsed[column] = named.split(",")
+    return parsed
 
 
 def parse_learners(text: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from boostline.cli import options as o
-from boostline.display.terminal import print_json, print_table
+from boostline.display.terminal import note, print_json, print_table
 
 
 def register(app: typer.Typer) -> None:
@@ -20,7 +20,8 @@ def rank(
     data: Annotated[
         str,
         typer.Argument(
-            help="Rows to rank: a file, or - for standard input. Columns are found by name; others are left out.",
+            help="Rows to rank: a file, - for standard input, or a named set (its test rows). Columns are found by "
+            "name; others are left out.",
             show_default=False,
         ),
     ],
@@ -29,6 +30,9 @@ def rank(
     format: o.FormatOption = None,
     drop: o.DropOption = None,
     delimiter: o.DelimiterOption = None,
+    encoding: o.EncodingOption = None,
+    zero_based: o.ZeroBasedOption = None,
+    unseen: o.UnseenOption = o.Unseen.missing,
     block: o.BlockOption = 256,
     threads: o.ThreadsOption = 1,
     json: o.JsonOption = False,
@@ -39,11 +43,14 @@ def rank(
     """
     import numpy as np
 
-    from boostline.cli.row_sources import Input
+    from boostline.cli.columns import Columns, label_names
+    from boostline.cli.row_sources import Input, rows_to_score
+    from boostline.data import Unseen
 
     loaded, record = load_model(model, threads)
-    given = Input(data, None, format, drop, None, delimiter)
-    rows = rows_for(loaded, record, given, block)
+    given = Input(data, None, format, drop, None, delimiter, encoding, zero_based)
+    counted = Unseen() if unseen is o.Unseen.missing else None
+    rows = rows_to_score(given, block, Columns.of(loaded, record), counted)
     names = label_names(loaded)
     count = loaded.n_labels if top == 0 else min(top, loaded.n_labels)
     first = 1
@@ -67,6 +74,7 @@ def rank(
         first += len(order)
     if first == 1:
         raise ValueError(f"{given.name} has no rows")
+    report(counted, given)
 
 
 def _cells(labels: list[int], values: list[float], names: list[Any], scores: bool) -> list[str]:
@@ -84,20 +92,8 @@ def load_model(path: Any, threads: int = 1) -> tuple[Any, dict[str, Any]]:
     return model, record if isinstance(record, dict) else {}
 
 
-def rows_for(model: Any, record: dict[str, Any], given: Any, block: int) -> Any:
-    """Rows in the order of the model's features."""
-    from boostline.cli.row_sources import Input, to_rank
-
-    categories = Input("-", categories=record.get("categories")).parsed_categories()
-    names = [str(name) for name in label_names(model)]
-    rows = to_rank(given, block, record.get("features"), names, categories)
-    if model.n_features not in (None, len(rows.features)):
-        raise ValueError(
-            f"{given.name} has {len(rows.features)} features, but the model has learned with {model.n_features}"
-        )
-    return rows
-
-
-def label_names(model: Any) -> list[Any]:
-    """Names of the labels; their numbers if they have none."""
-    return list(range(model.n_labels)) if model.labels is None else list(model.labels)
+def report(unseen: Any, given: Any) -> None:
+    """Tell how often there was what the model has never seen."""
+    if unseen is not None and unseen.total:
+        values = "1 value" if unseen.total == 1 else f"{unseen.total:,} values"
+        note(f"{given.name} has {values} that the model has never seen, taken as missing: {unseen}")

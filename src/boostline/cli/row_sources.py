@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import csv
+import codecs
 import fnmatch
-import io
 import os
-import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boostline.cli.options import split_commas
+from boostline.cli.columns import Aligned, Arranged, Columns, has_own_values
+from boostline.cli.headers import read_columns
+from boostline.cli.options import parse_categories, split_commas
+
+if TYPE_CHECKING:
+    from boostline.data import Dataset, Unseen
 
 
 @dataclass(frozen=True)
@@ -27,9 +30,8 @@ class Input:
     drop: list[str] | None = None
     categories: list[str] | None = None
     delimiter: str | None = None
-    names: list[str] | None = (
-        None  # of the labels, where they are known: nothing is split or matched
-    )
+    encoding: str | None = None
+    zero_based: bool | None = None
 
     @property
     def name(self) -> str:
@@ -42,16 +44,23 @@ class Input:
             return "csv"
         return format_of(self.source, self.format)
 
-    def parsed_categories(self) -> dict[str, list[str]] | None:
-        if not self.categories:
-            return None
-        parsed = {}
-        for one in self.categories:
-            column, equals, values = one.partition("=")
-            if not equals:
-                raise ValueError(f"--categories is {one!r}, but column=value,value,... is needed")
-            parsed[column] = values.split(",")
-        return parsed
+    def options(self) -> dict[str, Any]:
+        """What `boostline.data.stream` and `boostline.data.load` are to be told; None: nothing."""
+        if self.encoding is not None:
+            try:
+                codecs.lookup(self.encoding)
+            except LookupError:
+                raise ValueError(
+                    f"--encoding is {self.encoding!r}, but must be one such as utf-8 or latin-1"
+                ) from None
+        tabs = {"tab": "\t", "\\t": "\t"}
+        return {
+            "drop": split_commas(self.drop),
+            "categories": parse_categories(self.categories),
+            "delimiter": tabs.get(self.delimiter or "", self.delimiter),
+            "encoding": self.encoding,
+            "zero_based": self.zero_based,
+        }
 
 
 @dataclass
@@ -67,78 +76,198 @@ class Rows:
         yield from self.blocks
 
 
-def labelled(given: Input, block: int) -> Rows:
-    """Rows to learn from; a named set stands for its train rows."""
-    from boostline import data
+def rows_to_learn(given: Input, block: int, known: Columns | None = None) -> Rows:
+    """Rows with labels; of a named set its train rows.
 
-    if is_named_set(given.source):
-        train = data.load(given.source).train
-        return Rows(train.blocks(block), list(train.features), list(train.labels), len(train))
-    format_name = given.format_name()
-    source, columns = _open(given, format_name)
-    stream = data.stream(
-        source,
-        block=block,
-        labels=_labels(given, format_name, columns),
-        format=format_name,
-        drop=split_commas(given.drop),
-        categories=given.parsed_categories(),
-        delimiter=given.delimiter,
+    With `known` columns the rows come in their order, and a file with others is refused.
+    """
+    from boostline.contract.frames import column_order
+
+    whole = whole_set(given)
+    if whole is not None:
+        train = whole.train
+        rows = Rows(train.blocks(block), list(train.features), list(train.labels), len(train))
+    else:
+        rows = _file_to_learn(given, block, known)
+    if known is None:
+        return rows
+    order = column_order(rows.features, known.features, given.name, "features")
+    names = known.labels if known.has_label_names else None
+    label_order = column_order(rows.labels, names, given.name, "labels")
+    _check_counts(given, rows, known)
+    if order is None and label_order is None:
+        return rows
+    return Rows(
+        Arranged(rows.blocks, order, label_order),
+        known.features or rows.features,
+        names or rows.labels,
+        rows.total,
     )
-    return Rows(stream, stream.features, stream.labels)
 
 
-def to_rank(
+def rows_to_score(
     given: Input,
     block: int,
-    features: list[str] | None,
-    labels: list[str],
-    categories: dict[str, list[str]] | None,
+    known: Columns,
+    unseen: Unseen | None,
+    with_labels: bool = False,
 ) -> Rows:
     """Rows whose features are in the model's order; what the model does not know is left out.
 
     Parameters
     ----------
-    features
-        The model's, by name; None if it knows no names: then the file's order counts.
-    labels
-        The model's labels: columns that the file may have or lack.
-    categories
-        Text columns that the model learned with.
+    unseen
+        Counts values that the model has never seen, which are missing values then; None: they are errors.
+    with_labels
+        Whether the labels are read; else the rows need none.
     """
+    from boostline.contract.frames import column_order
+
+    whole = whole_set(given)
+    if whole is not None:
+        test = whole.test if whole.n_test else whole
+        left_out = set(known.to_leave_out(test.features, with_labels))
+        kept = [i for i, feature in enumerate(test.features) if feature not in left_out]
+        features = [test.features[i] for i in kept]
+        rows = Rows(Arranged(test.blocks(block), kept, None), features, list(test.labels))
+    else:
+        rows = _file_to_score(given, block, known, unseen, with_labels)
+    label_order = None
+    if with_labels and known.has_label_names:
+        label_order = column_order(rows.labels, known.labels, given.name, "labels")
+    if known.features is not None and has_own_values(rows.features, known.features):
+        aligned = Aligned(rows.blocks, rows.features, known.features, unseen, given.name)
+        return Rows(Arranged(aligned, None, label_order), known.features, rows.labels)
+    order = column_order(rows.features, known.features, given.name, "features")
+    _check_counts(given, rows, known if with_labels else replace(known, labels=rows.labels))
+    features = known.features or rows.features
+    return Rows(Arranged(rows.blocks, order, label_order), features, rows.labels)
+
+
+def whole_set(given: Input, **more: Any) -> Dataset | None:
+    """A named set or a MULAN folder; None for a file. A misspelt name is refused."""
     from boostline import data
-    from boostline.data import DataError
+    from boostline.data.named_sets import NAMED_SETS, refuse_unknown_name
+
+    is_named = given.source in NAMED_SETS and not os.path.exists(given.source)
+    if not is_named and not os.path.isdir(given.source):
+        refuse_unknown_name(given.source)
+        return None
+    labels: Any = given.labels
+    if labels is not None and len(labels) == 1 and labels[0].endswith(".xml"):
+        labels = labels[0]
+    return data.load(given.source, labels=labels, format=given.format, **given.options(), **more)
+
+
+def load_data(given: Input, **more: Any) -> Dataset:
+    """A whole data set: a named set, a folder or a file."""
+    from boostline import data
+
+    whole = whole_set(given, **more)
+    if whole is not None:
+        return whole
+    format_name = given.format_name()
+    source, columns = read_columns(given, format_name)
+    labels = _labels(given, format_name, columns)
+    return data.load(source, labels=labels, format=format_name, **given.options(), **more)
+
+
+def _file_to_learn(given: Input, block: int, known: Columns | None) -> Rows:
+    from boostline import data
 
     format_name = given.format_name()
-    source, columns = _open(given, format_name)
-    options: dict[str, Any] = {"block": block, "format": format_name}
-    options["drop"] = split_commas(given.drop)
-    if columns is not None:
-        given_categories = given.parsed_categories() or categories or {}
-        options |= {"labels": (), "delimiter": given.delimiter, "categories": given_categories}
-        options["drop"] = _columns_to_drop(given, columns, features, labels, given_categories)
-        stream = data.stream(source, **options)
-    elif format_name == "arff":
-        try:
-            stream = data.stream(source, labels=labels, **options)
-        except DataError:
-            stream = data.stream(source, labels=(), **options)
+    source, columns = read_columns(given, format_name)
+    options = given.options()
+    if known is None or given.labels:
+        labels = _labels(given, format_name, columns)
     else:
-        known: Any = features
-        if format_name == "svmlight" and features is not None:
-            known = len(features)
-        stream = data.stream(source, labels=labels, features=known, **options)
-    if features is None or list(stream.features) == features:
-        return Rows(stream, stream.features, stream.labels)
-    order = order_of(given, list(stream.features), features)
-    return Rows(_Reordered(stream, order), features, stream.labels)
+        labels = known.labels if columns is not None else known.label_argument
+    if known is not None:
+        options |= _known_options(known, format_name, columns, options)
+        if columns is not None and options["drop"] is not None:
+            # What was left out of the first file need not be in this one.
+            options["drop"] = [column for column in options["drop"] if column in columns]
+    stream = data.stream(source, block=block, labels=labels, format=format_name, **options)
+    return Rows(stream, stream.features, stream.labels)
 
 
-def is_named_set(source: str) -> bool:
-    """Whether it is one of boostline's named sets, and no file."""
-    from boostline.data.named_sets import NAMED_SETS
+def _file_to_score(
+    given: Input, block: int, known: Columns, unseen: Unseen | None, with_labels: bool
+) -> Rows:
+    from boostline import data
 
-    return source in NAMED_SETS and not os.path.exists(source)
+    format_name = given.format_name()
+    source, columns = read_columns(given, format_name)
+    options = given.options()
+    options |= _known_options(known, format_name, columns, options)
+    if columns is not None:
+        left_out = known.to_leave_out(columns, with_labels)
+        options["drop"] = list(dict.fromkeys([*(options["drop"] or ()), *left_out]))
+    if format_name != "arff":  # whose nominal values are compared by name when rows are aligned
+        options["unseen"] = unseen
+    labels: Any = ()
+    if with_labels:
+        labels = known.labels if columns is not None else known.label_argument
+    stream = data.stream(source, block=block, labels=labels, format=format_name, **options)
+    return Rows(stream, stream.features, stream.labels)
+
+
+def _known_options(
+    known: Columns, format_name: str, columns: list[str] | None, options: dict[str, Any]
+) -> dict[str, Any]:
+    """What a model can tell a reader about the columns of a file."""
+    if format_name == "svmlight":
+        told = {"features": known.n_features}
+        if options["zero_based"] is None and known.features is not None:
+            told["zero_based"] = known.features[0] == "0"
+        return told
+    if columns is None:
+        return {"features": known.features}
+    if format_name != "arff" and options["categories"] is None:
+        return {"categories": known.categories_in(columns)}
+    return {}
+
+
+def _labels(given: Input, format_name: str, columns: list[str] | None) -> Any:
+    """What ``labels=`` is to be: what was said, with patterns and files of names resolved."""
+    if not given.labels:
+        if format_name in ("csv", "parquet"):
+            raise ValueError(f"{given.name} needs --labels: which of its columns are labels?")
+        return None
+    if len(given.labels) == 1:
+        only = given.labels[0]
+        if only.endswith(".xml"):
+            return only
+        if format_name == "svmlight" and only.isdecimal():
+            return int(only)
+    names: list[str] = []
+    for part in split_commas(given.labels) or []:
+        if part.startswith("@"):
+            with open(part[1:], encoding="utf-8") as file:
+                names += [line.strip() for line in file if line.strip()]
+        elif columns is not None and part not in columns and any(c in part for c in "*?["):
+            found = [column for column in columns if fnmatch.fnmatchcase(column, part)]
+            if not found:
+                shown = ", ".join(columns[:10]) + (", ..." if len(columns) > 10 else "")
+                raise ValueError(
+                    f"no column of {given.name} matches --labels {part!r}; it has {shown}"
+                )
+            names += found
+        else:
+            names.append(part)
+    return list(dict.fromkeys(names))
+
+
+def _check_counts(given: Input, rows: Rows, known: Columns) -> None:
+    """Columns without names are matched by their places: there must be as many."""
+    for what, found, wanted in (
+        ("features", len(rows.features), known.n_features),
+        ("labels", len(rows.labels), len(known.labels)),
+    ):
+        if wanted is not None and found != wanted:
+            raise ValueError(
+                f"{given.name} has {found} {what}, but the model has learned with {wanted}"
+            )
 
 
 @dataclass
@@ -160,135 +289,3 @@ class Fingerprint:
     def _add(self, name: str, array: Any) -> None:
         content = np.ascontiguousarray(array).view(np.uint8).data
         self.sums[name] = zlib.crc32(content, self.sums.get(name, 0))
-
-
-@dataclass
-class _Reordered:
-    stream: Any
-    order: list[int]
-
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        for X, Y in self.stream:
-            yield X[:, self.order], Y
-
-
-def _open(given: Input, format_name: str) -> tuple[Any, list[str] | None]:
-    """The source for `data.stream`, and the names of its columns where the format has a header of names."""
-    from boostline.data.errors import need
-    from boostline.data.source import open_bytes
-
-    source: Any = given.source
-    if format_name == "parquet":
-        with open_bytes(source) as file:
-            parquet = need("pyarrow.parquet", "reading parquet")
-            try:
-                return source, list(parquet.read_schema(file).names)
-            except Exception:  # the reader says better what is wrong
-                return source, []
-    if format_name != "csv":
-        return source, None
-    if source == "-":
-        line = sys.stdin.buffer.readline()
-        source = io.BufferedReader(_PushedBack(line))
-        source.raw.name = "standard input"
-    else:
-        with open_bytes(source) as file:
-            line = file.readline(2**26)
-    delimiter = given.delimiter or ("\t" if given.source.endswith((".tsv", ".tsv.gz")) else ",")
-    try:
-        header = line.decode().removeprefix("\ufeff")
-    except UnicodeDecodeError:
-        return source, []  # gzip from a pipe, or not UTF-8: the reader says so
-    return source, next(csv.reader([header.rstrip("\r\n")], delimiter=delimiter), [])
-
-
-class _PushedBack(io.RawIOBase):
-    """Standard input with its first line put back; hands out what is there without waiting for more."""
-
-    def __init__(self, first: bytes) -> None:
-        self._first = first
-        self.name = "standard input"
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        content = self._first or cast("io.BufferedReader", sys.stdin.buffer).read1(len(buffer))
-        part, self._first = content[: len(buffer)], content[len(buffer) :]
-        buffer[: len(part)] = part
-        return len(part)
-
-
-def _labels(given: Input, format_name: str, columns: list[str] | None) -> Any:
-    if given.names is not None:
-        return given.names
-    if not given.labels:
-        if format_name in ("csv", "parquet"):
-            raise ValueError(f"{given.name} needs --labels: which of its columns are labels?")
-        return None
-    if len(given.labels) == 1:
-        only = given.labels[0]
-        if only.endswith(".xml"):
-            return only
-        if format_name == "svmlight" and only.isdecimal():
-            return int(only)
-    names: list[str] = []
-    for part in split_commas(given.labels) or []:
-        if part.startswith("@"):
-            with open(part[1:], encoding="utf-8") as file:
-                names += [line.strip() for line in file if line.strip()]
-        elif columns is not None and part not in columns and any(c in part for c in "*?["):
-            found = [column for column in columns if fnmatch.fnmatchcase(column, part)]
-            if not found:
-                raise ValueError(f"no column of {given.name} matches --labels {part!r}")
-            names += found
-        else:
-            names.append(part)
-    return list(dict.fromkeys(names))
-
-
-def _columns_to_drop(
-    given: Input,
-    columns: list[str],
-    features: list[str] | None,
-    labels: list[str],
-    categories: dict[str, list[str]],
-) -> list[str]:
-    asked = split_commas(given.drop) or []
-    if features is None:
-        return asked + [c for c in columns if c in set(labels) and c not in asked]
-    encoded = {f"{column}={value}" for column, values in categories.items() for value in values}
-    wanted = [f for f in features if f not in encoded or f in columns] + list(categories)
-    _refuse_missing(given, [name for name in wanted if name not in set(columns)])
-    return [column for column in columns if column not in set(wanted)]
-
-
-def order_of(given: Input, found: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    """Where each wanted column stands among those found."""
-    place = {name: i for i, name in enumerate(found)}
-    _refuse_missing(given, [name for name in wanted if name not in place])
-    return [place[name] for name in wanted]
-
-
-def _refuse_missing(given: Input, missing: Sequence[str]) -> None:
-    if missing:
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise ValueError(
-            f"{given.name} lacks the column {missing[0]!r}{more}, which the model has learned with"
-        )
-
-
-def label_argument(given: Input) -> Any:
-    """What ``labels=`` of `boostline.data.load` is to be."""
-    format_name = given.format_name()
-    return _labels(given, format_name, _open(given, format_name)[1])
-
-
-def with_labels(given: Input, names: list[str], known: dict[str, Any]) -> Input:
-    """The same input with these labels, and with what the model's own input was told."""
-    return replace(
-        given,
-        names=names,
-        drop=given.drop or known["drop"],
-        categories=given.categories or known["categories"],
-    )

@@ -8,7 +8,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -76,6 +76,8 @@ def train(
     drop: o.DropOption = None,
     categories: o.CategoriesOption = None,
     delimiter: o.DelimiterOption = None,
+    encoding: o.EncodingOption = None,
+    zero_based: o.ZeroBasedOption = None,
     block: o.BlockOption = 256,
     threads: o.ThreadsOption = 1,
     json: o.JsonOption = False,
@@ -96,7 +98,9 @@ def train(
         )
     if append and not exists:
         raise FileNotFoundError(f"{model} is not there, so there is nothing to append to")
-    given = row_sources.Input(data, labels, format, drop, categories, delimiter)
+    given = row_sources.Input(
+        data, labels, format, drop, categories, delimiter, encoding, zero_based
+    )
     options = o.ModelOptions(learners, expert, drift, edge, loss)
     chosen = _Chosen(algorithm, options, seed, threads)
     if exists and not overwrite:
@@ -159,17 +163,20 @@ class _Job:
 
     @classmethod
     def fresh(cls, path: Path, given: Any, chosen: _Chosen, block: int) -> _Job:
-        from boostline.cli.row_sources import labelled
+        from boostline.cli.row_sources import rows_to_learn
         from boostline.inspect import Recorder
 
         if not os.path.isdir(path.parent):
             raise FileNotFoundError(f"there is no folder {path.parent} to save the model in")
-        rows = labelled(given, block)
-        return cls(path, chosen.make(rows.labels), given, rows, Recorder())
+        rows = rows_to_learn(given, block)
+        model = chosen.make(rows.labels)
+        model.features = rows.features
+        return cls(path, model, given, rows, Recorder())
 
     @classmethod
     def resumed(cls, path: Path, given: Any, chosen: _Chosen, append: bool, block: int) -> _Job:
-        from boostline.cli.row_sources import labelled
+        from boostline.cli.columns import Columns
+        from boostline.cli.row_sources import rows_to_learn
         from boostline.inspect import Recorder
         from boostline.saving import load_with_extra
 
@@ -183,9 +190,12 @@ class _Job:
             )
         record = record or {}
         given = _with_record(given, record)
-        rows = labelled(given, block)
-        _check_columns(path, model, record, rows)
+        rows = rows_to_learn(given, block, Columns.of(model, record))
+        if model.features is None:
+            model.features = rows.features
         recorder = Recorder.from_state(record["history"]) if "history" in record else Recorder()
+        if given.labels is None:
+            given = replace(given, labels=record.get("labels_given"))
         job = cls(path, model, given, rows, recorder)
         if append:
             job._save()  # from here on --resume knows that no row of this input is learned
@@ -255,11 +265,12 @@ class _Job:
             "rows": self._done,
             "checksum": dict(self._print.sums),
             "source": self._given.source,
-            "features": list(self._input.features),
             "labels_given": self._given.labels,
             "drop": self._given.drop,
             "categories": self._given.categories,
             "delimiter": self._given.delimiter,
+            "encoding": self._given.encoding,
+            "zero_based": self._given.zero_based,
             "history": self._recorder.state(),
         }
         save(self._model, self._path, {"train": record})
@@ -293,29 +304,9 @@ class _Job:
 
 def _with_record(given: Any, record: dict[str, Any]) -> Any:
     """What is not said anew about the input stays as it was."""
-    from dataclasses import replace
-
-    known = {"labels": record.get("labels_given")}
-    known |= {name: record.get(name) for name in ("drop", "categories", "delimiter")}
+    names = ("drop", "categories", "delimiter", "encoding", "zero_based")
+    known = {name: record.get(name) for name in names}
     return replace(given, **{n: v for n, v in known.items() if getattr(given, n) is None})
-
-
-def _check_columns(path: Path, model: Any, record: dict[str, Any], rows: Any) -> None:
-    for what, ours, theirs in (
-        ("labels", model.labels, rows.labels),
-        ("features", record.get("features"), rows.features),
-    ):
-        if ours is not None and list(ours) != list(theirs):
-            pairs = itertools.zip_longest(ours, theirs)
-            first = next((a, b) for a, b in pairs if a != b)
-            raise ValueError(
-                f"the {what} of the input are not those of {path}: {first[1]!r} stands where {first[0]!r} was"
-            )
-    if model.n_features not in (None, len(rows.features)) or model.n_labels != len(rows.labels):
-        raise ValueError(
-            f"the input has {len(rows.features)} features and {len(rows.labels)} labels, but {path} has "
-            f"{model.n_features} and {model.n_labels}"
-        )
 
 
 def _limited(rows: Any, left: int | None) -> Iterator[tuple[Any, Any]]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.contract.advice import advice
 from boostline.contract.sparse import is_sparse, read_csr
 
 #: So many names are shown in an error; of a thousand columns the first ones say enough.
@@ -84,7 +85,8 @@ def distinct(names: Any, name: str, what: str = "name") -> list[Any]:
 
 def are_positions(names: Sequence[Any]) -> bool:
     """Whether columns are numbered from 0, as those of a frame that was given no names. In any order."""
-    return all(type(one) is int for one in names) and sorted(names) == list(range(len(names)))
+    are_numbers = len(names) > 0 and all(type(one) is int for one in names)
+    return are_numbers and sorted(names) == list(range(len(names)))
 
 
 def column_order(
@@ -122,8 +124,9 @@ def reordered(x: Any, order: NDArray[np.intp], name: str) -> Any:
 
 
 def _mismatch(given: Sequence[Any], wanted: Sequence[Any], name: str, what: str) -> str:
-    missing = [one for one in wanted if one not in set(given)]
-    foreign = [one for one in given if one not in set(wanted)]
+    is_given, is_wanted = set(given), set(wanted)
+    missing = [one for one in wanted if one not in is_given]
+    foreign = [one for one in given if one not in is_wanted]
     parts = []
     if missing:
         parts.append(f"lacks the {_columns(missing)}")
@@ -131,7 +134,7 @@ def _mismatch(given: Sequence[Any], wanted: Sequence[Any], name: str, what: str)
         parts.append(f"has the {_columns(foreign, near=missing or wanted)}")
     return (
         f"{name} {' and '.join(parts)}, but its columns must be the model's {what}: "
-        f"{shortened(wanted)}"
+        f"{shortened(wanted)}" + (advice("", "; --drop leaves others out") if foreign else "")
     )
 
 

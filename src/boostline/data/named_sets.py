@@ -178,10 +178,14 @@ def refuse_unknown_name(source: str) -> None:
     looks_like_name = source != "-" and Path(source).name == source and not Path(source).suffix
     if source in NAMED_SETS or not looks_like_name or os.path.exists(source):
         return
-    meant = near_name(source, list(NAMED_SETS))
-    raise ValueError(
-        f"there is no file {source!r}, and the named sets are {', '.join(NAMED_SETS)}"
-        + (f"; is {meant!r} meant?" if meant else "")
+    raise ValueError(unknown_name("file", source))
+
+
+def unknown_name(what: str, name: str) -> str:
+    """Say which sets there are, and which of them may be meant."""
+    meant = near_name(name, list(NAMED_SETS))
+    return f"there is no {what} {name!r}, and the named sets are {', '.join(NAMED_SETS)}" + (
+        f"; is {meant!r} meant?" if meant else ""
     )
 
 

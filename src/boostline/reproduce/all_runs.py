@@ -6,7 +6,7 @@ import dataclasses
 import datetime
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,7 +82,10 @@ def run(
     test: str | os.PathLike[str] | None = None,
     n_train: int | None = None,
     drop: Sequence[str] | None = None,
+    categories: Mapping[str, Sequence[str]] | None = None,
     delimiter: str | None = None,
+    encoding: str | None = None,
+    zero_based: bool | None = None,
     format: str | None = None,
     jobs: int = -1,
     dask: str | None = None,
@@ -117,7 +120,7 @@ def run(
     labels, test, n_train
         For files: their labels, a file with the test rows, or how many rows are for training
         (default: two thirds).
-    drop, delimiter, format
+    drop, categories, delimiter, encoding, zero_based, format
         For files, as in `boostline.data.load`.
     jobs
         Local processes; -1 is one per core.
@@ -147,8 +150,9 @@ def run(
     settings = settings or Settings()
     wanted_seeds = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
     store = Store(out)
-    given = {"labels": labels, "test": test, "n_train": n_train}
-    given |= {"drop": drop, "delimiter": delimiter, "format": format}
+    given: dict[str, Any] = {"labels": labels, "test": test, "n_train": n_train, "format": format}
+    given |= {"drop": drop, "categories": categories, "delimiter": delimiter}
+    given |= {"encoding": encoding, "zero_based": zero_based}
     loaded = _load(data, given)
     tasks = plan(
         list(loaded.values()),

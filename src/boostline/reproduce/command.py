@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from boostline.cli import options as o
+from boostline.display.terminal import print_json
+
 __all__ = ["register"]
 
 _INTERRUPTED = 130  # what shells give for a program that Ctrl-C ended
@@ -40,7 +43,10 @@ def reproduce(
     drop: Annotated[
         str | None, typer.Option(help="Columns of a file that are neither: id,date.")
     ] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Of a csv file.")] = None,
+    categories: o.CategoriesOption = None,
+    delimiter: o.DelimiterOption = None,
+    encoding: o.EncodingOption = None,
+    zero_based: o.ZeroBasedOption = None,
     format: Annotated[
         str | None,
         typer.Option(
@@ -82,6 +88,7 @@ def reproduce(
         bool, typer.Option("--report-only", help="Run nothing; report what the folder has.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar, no tables.")] = False,
+    json: o.JsonOption = False,
 ) -> None:
     """Reproduce the paper's Tables 2 and 3: one pass over train, then test, for each seed and order.
 
@@ -90,9 +97,19 @@ def reproduce(
     """
     from rich.console import Console
 
+    from boostline.cli.row_sources import Input
     from boostline.reproduce import Settings, run
     from boostline.reproduce.paper import SMALL_SETS
+    from boostline.reproduce.report import as_json
 
+    given = Input(
+        "",
+        drop=None if drop is None else [drop],
+        categories=categories,
+        delimiter=delimiter,
+        encoding=encoding,
+        zero_based=zero_based,
+    )
     result = run(
         _split_names(data) if data else SMALL_SETS,
         out,
@@ -104,8 +121,6 @@ def reproduce(
         labels=_labels(labels),
         test=test,
         n_train=train_rows,
-        drop=None if drop is None else [part.strip() for part in drop.split(",")],
-        delimiter=delimiter,
         format=format,
         jobs=jobs,
         dask=dask,
@@ -113,6 +128,7 @@ def reproduce(
         report_only=report_only,
         docs=docs,
         progress=False if quiet else None,
+        **given.options(),
     )
     errors = Console(stderr=True, soft_wrap=True, highlight=False)
     if not result.finished and not report_only:
@@ -125,7 +141,10 @@ def reproduce(
     if result.summary is None:
         errors.print(f"there is no finished run in {result.folder}", markup=False)
         raise typer.Exit(1)
-    if not quiet:
+    if json:
+        made = {"folder": str(result.folder), "page": str(result.page), "new_runs": result.n_new}
+        print_json({**as_json(result.summary), **made})
+    elif not quiet:
         _print(result)
 
 

@@ -7,6 +7,7 @@ import json
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import boostline
 from boostline.display.html import image, page
@@ -14,13 +15,17 @@ from boostline.reproduce import paper, pictures, tables
 from boostline.reproduce.store import write_atomically
 from boostline.reproduce.summary import Summary
 
-__all__ = ["write_docs", "write_page", "write_tables"]
+__all__ = ["as_json", "write_docs", "write_page", "write_tables"]
+
+
+def as_json(summary: Summary) -> dict[str, Any]:
+    """All figures, for programs."""
+    return {"boostline": boostline.__version__, **summary.as_dict()}
 
 
 def write_tables(summary: Summary, folder: Path) -> None:
     """Write results.json, runs.csv, table2.csv and table3.csv."""
-    text = json.dumps({"boostline": boostline.__version__, **summary.as_dict()}, indent=1)
-    write_atomically(folder / "results.json", text + "\n")
+    write_atomically(folder / "results.json", json.dumps(as_json(summary), indent=1) + "\n")
     write_atomically(folder / "runs.csv", tables.runs_csv(summary))
     header = list(next(iter(summary.data.values())))
     rows = [[found[key] for key in header] for found in summary.data.values()]

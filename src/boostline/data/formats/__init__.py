@@ -58,8 +58,9 @@ def settle_options(
     for option in said:
         if option not in (takes := reader.options()):
             raise ValueError(
-                f"{advice(option, _option(option))} has no meaning for the format {format_name}, which takes "
-                f"{advice(', '.join(takes), ', '.join(map(_option, takes)))}"
+                advice(option, "--" + option.replace("_", "-"))
+                + f" has no meaning for the format {format_name}"
+                + advice(f", which takes {', '.join(takes)}", "")
             )
     said["labels"] = labels
     if (labels is None or "features" not in said) and all(map(is_path, sources)):
@@ -75,10 +76,6 @@ def settle_options(
             said["labels"] = found[0] if labels is None else labels
             said.setdefault("features", found[1])
     return said
-
-
-def _option(name: str) -> str:
-    return "--" + name.replace("_", "-")
 
 
 @contextmanager

@@ -1,0 +1,192 @@
+"""The columns that a model has learned with, and those of a file, matched by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boostline.cli.options import parse_categories
+
+if TYPE_CHECKING:
+    from boostline.data import Unseen
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What a model knows about the columns of its rows.
+
+    Attributes
+    ----------
+    features : list of str or None
+        Names; None if it knows none: then the file's order counts.
+    n_features : int or None
+        None before the first row.
+    labels : list of str
+        Names, or numbers as text.
+    has_label_names : bool
+        Whether these are names; numbers stand for places only.
+    label_argument : list
+        What `boostline.data.stream` takes for a format whose rows hold labels: for svmlight numbers, unless names
+        were given to them.
+    categories : dict or None
+        Text columns and their values, as they were told.
+    """
+
+    features: list[str] | None
+    n_features: int | None
+    labels: list[str]
+    has_label_names: bool
+    label_argument: list[Any]
+    categories: dict[str, list[str]] | None
+
+    @classmethod
+    def of(cls, model: Any, record: dict[str, Any]) -> Columns:
+        """Those of a model and of what `boostline train` saved with it (older files hold the names there)."""
+        features = model.features or record.get("features")
+        names = label_names(model)
+        told = record.get("labels_given")
+        are_numbers = told is None or (len(told) == 1 and told[0].isdecimal())
+        if are_numbers and record and all(str(name).isdecimal() for name in names):
+            argument: list[Any] = [int(name) for name in names]
+        else:
+            argument = names
+        return cls(
+            None if features is None else [str(name) for name in features],
+            model.n_features,
+            [str(name) for name in names],
+            model.labels is not None,
+            argument,
+            parse_categories(record.get("categories")),
+        )
+
+    def categories_in(self, columns: Sequence[str]) -> dict[str, list[str]]:
+        """Text columns of a table, known by their features ``column=value``."""
+        if self.categories is not None:
+            return {column: v for column, v in self.categories.items() if column in columns}
+        values = _values(self.features or [])
+        return {c: values[c] for c in columns if c in values and c not in (self.features or [])}
+
+    def to_leave_out(self, columns: Sequence[str], with_labels: bool) -> list[str]:
+        """Columns of a table that the model has no use for."""
+        labels = set(self.labels)
+        if self.features is None:
+            return [] if with_labels else [c for c in columns if c in labels]
+        wanted = {*self.features, *_values(self.features), *(labels if with_labels else ())}
+        return [column for column in columns if column not in wanted]
+
+
+def label_names(model: Any) -> list[Any]:
+    """Names of the labels; their numbers if they have none."""
+    return list(range(model.n_labels)) if model.labels is None else list(model.labels)
+
+
+@dataclass
+class Arranged:
+    """Blocks whose columns are put into the model's order."""
+
+    blocks: Any
+    features: Any  # an order, or None
+    labels: Any
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        for X, Y in self.blocks:
+            yield _arranged(X, self.features), _arranged(Y, self.labels)
+
+
+class Aligned:
+    """Rows of a file whose nominal attributes have values of their own, in the model's columns.
+
+    A value that only the model knows is absent from all rows: 0. One that only the file knows is unseen: the columns
+    of its attribute are missing values in such rows.
+    """
+
+    def __init__(
+        self,
+        blocks: Any,
+        found: Sequence[str],
+        wanted: Sequence[str],
+        unseen: Unseen | None,
+        name: str,
+    ) -> None:
+        self._blocks, self._unseen, self._name = blocks, unseen, name
+        place = {feature: i for i, feature in enumerate(found)}
+        # The place behind the last one is that of a column of zeros.
+        self._order = np.array([place.get(feature, len(found)) for feature in wanted], np.intp)
+        known = set(wanted)
+        self._foreign = [
+            (i, feature, [j for j, w in enumerate(wanted) if _attribute(w) == _attribute(feature)])
+            for i, feature in enumerate(found)
+            if feature not in known and _attribute(feature) is not None
+        ]
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        first = 1
+        for X, Y in self._blocks:
+            aligned = _with_zeros(X)[:, self._order]
+            for column, feature, siblings in self._foreign:
+                cells = X[:, [column]]
+                cells = cells.toarray() if hasattr(cells, "toarray") else cells
+                rows = np.flatnonzero(cells.ravel())
+                if not rows.size or not siblings:
+                    continue
+                if self._unseen is None:
+                    raise ValueError(
+                        f"row {first + int(rows[0])} of {self._name} has {feature!r}, which the model has never seen"
+                    )
+                self._unseen.add(feature, len(rows))
+                aligned = _with_missing(aligned, rows, siblings)
+            first += X.shape[0]
+            yield aligned, Y
+
+
+def has_own_values(found: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether the two differ in the values of nominal attributes, and in nothing that the model needs."""
+    missing, attributes = set(wanted) - set(found), {_attribute(feature) for feature in found}
+    return set(found) != set(wanted) and all(
+        _attribute(feature) is not None and _attribute(feature) in attributes for feature in missing
+    )
+
+
+def _attribute(feature: str) -> str | None:
+    name, equals, _ = feature.partition("=")
+    return name if equals else None
+
+
+def _values(features: Sequence[str]) -> dict[str, list[str]]:
+    """Values of each text column among features ``column=value``."""
+    values: dict[str, list[str]] = {}
+    for feature in features:
+        column, equals, value = feature.partition("=")
+        if equals:
+            values.setdefault(column, []).append(value)
+    return values
+
+
+def _arranged(matrix: Any, order: Any) -> Any:
+    if order is None:
+        return matrix
+    chosen = matrix[:, order]
+    if hasattr(chosen, "sort_indices"):
+        chosen.sort_indices()
+    return chosen
+
+
+def _with_zeros(X: Any) -> Any:
+    """Append a column of zeros."""
+    if not hasattr(X, "tocsr"):
+        return np.column_stack([X, np.zeros(X.shape[0])])
+    wider = X.tocsr(copy=True)
+    wider.resize(X.shape[0], X.shape[1] + 1)
+    return wider
+
+
+def _with_missing(X: Any, rows: Any, columns: Sequence[int]) -> Any:
+    if hasattr(X, "tolil"):
+        X = X.tolil()
+        X[np.ix_(rows, columns)] = np.nan
+        return X.tocsr()
+    X[np.ix_(rows, columns)] = np.nan
+    return X

@@ -1,0 +1,109 @@
+"""What the command says when something is wrong: what it is and what to do, in options and not in Python."""
+
+import re
+
+import pytest
+from cli_files import rows, write_csv
+
+PYTHON = re.compile(r"\bpass \w+=|\w+=\[|\w+=\{|\bNone\b|Traceback|\w+Error\b")
+TRAIN = ("--model", "m.blm", "--learners", "paper:2")
+
+
+@pytest.fixture
+def refused(shell):
+    """Run it; the message of an error that speaks no Python."""
+
+    def run(*arguments, input=b"", code=1):
+        done = shell(*arguments, input=input)
+        assert done.code == code, done.err
+        assert done.err.startswith("error: ") and done.err.count("\n") == 1, done.err
+        assert not PYTHON.search(done.err), done.err
+        return done.err
+
+    return run
+
+
+@pytest.mark.parametrize("from_a_pipe", [False, True])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty, or has no header line"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is a binary file, but text is needed"),
+        ("x,tag_a,tag_b\n1,0,1\n".encode("utf-16"), "is UTF-16 text, but UTF-8 is needed"),
+        (b"x;tag_a;tag_b\n1;0;1\n", "seem to be separated by ';'; give --delimiter ';'"),
+        (b"x\ttag_a\ttag_b\n1\t0\t1\n", "give --delimiter tab"),
+        (b"x,tag_\xe9,b\n1,0,1\n", "is not utf-8; give --encoding latin-1"),
+        (b"x,a,b\n1,0,1\n", "matches --labels 'tag_*'; it has x, a, b"),
+        (
+            b"x,id,tag_a,tag_b\n1,k,0,1\n",
+            "give --categories id=value,value,... with its values, or --drop id",
+        ),
+        (b"x,tag_a,tag_b\n", "has no rows"),
+        (b"PAR1", "is a Parquet file, and no text: give --format parquet"),
+    ],
+)
+def test_csv_that_is_not_what_it_seems(content, message, from_a_pipe, refused, tmp_path):
+    (tmp_path / "d.csv").write_bytes(content)
+    source = "-" if from_a_pipe else "d.csv"
+    said = refused("train", source, "-l", "tag_*", *TRAIN, input=content if from_a_pipe else b"")
+    assert message in said
+    assert ("standard input" if from_a_pipe else "d.csv") in said
+
+
+def test_what_the_advice_says_helps(shell, tmp_path):
+    for separator, said in ((";", ";"), ("\t", "tab"), ("\t", "\\t"), ("|", "|")):
+        text = "x,tag_\xe9,tag_b\n1,0,1\n2,1,0\n".replace(",", separator)
+        (tmp_path / "d.csv").write_bytes(text.encode("latin-1"))
+        options = ("-l", "tag_*", "--delimiter", said, "--encoding", "latin-1", "--overwrite")
+        done = shell("train", "d.csv", *options, *TRAIN, "--json")
+        assert (done.code, done.json["labels"]) == (0, 2), done.err
+        # --append and --resume know what was said
+        assert shell("train", "d.csv", "--model", "m.blm", "--append").code == 0
+
+
+def test_an_encoding_that_does_not_exist(refused, tmp_path):
+    (tmp_path / "d.csv").write_text("x,a\n1,0\n")
+    said = refused("train", "d.csv", "-l", "a", "--encoding", "klingon", *TRAIN)
+    assert "--encoding is 'klingon', but must be one such as" in said
+
+
+def test_files_of_other_formats(refused, tmp_path):
+    (tmp_path / "d").write_text("x,a\n1,0\n")
+    said = refused("train", "d", "-l", "a", *TRAIN)
+    assert "is not known from its extension; give --format one of arff, svmlight, csv" in said
+    (tmp_path / "d.arff").write_text("@relation r\n@attribute x numeric\n@data\n1\n")
+    assert "give --labels a list of names" in refused("train", "d.arff", *TRAIN)
+    (tmp_path / "d.jsonl").write_text('{"features": {"a": 1}, "labels": []}\n')
+    assert "no row has a label: give --labels" in refused("train", "d.jsonl", *TRAIN)
+    (tmp_path / "e.jsonl").write_text("")
+    assert refused("train", "e.jsonl", *TRAIN) == "error: e.jsonl: has no rows\n"
+    said = refused("train", "-", "--format", "jsonl", "-l", "a", *TRAIN, input=b"{}")
+    assert "give the name of a file instead of a stream" in said
+    (tmp_path / "d.svm").write_text("0 1:1\n")
+    said = refused("train", "d.svm", "--drop", "x", *TRAIN)
+    assert "--drop has no meaning for the format svmlight\n" in said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("evaluate", "yest"),
+        ("train", "yest", *TRAIN),
+        ("rank", "m.blm", "yest"),
+        ("inspect", "m.blm", "--data", "yest"),
+        ("data", "describe", "yest"),
+        ("data", "fetch", "yest"),
+        ("reproduce", "--data", "yest"),
+    ],
+)
+def test_a_misspelt_set_is_answered_with_the_near_one(arguments, shell, refused, tmp_path):
+    if "m.blm" in arguments and arguments[0] != "train":
+        write_csv(tmp_path / "d.csv", *rows(5))
+        assert shell("train", "d.csv", "-l", "tag_*", "--drop", "id", *TRAIN).code == 0
+    assert "is 'yeast' meant?" in refused(*arguments)
+
+
+def test_a_misspelt_label_is_answered_with_the_near_one(refused, tmp_path):
+    write_csv(tmp_path / "d.csv", *rows(5))
+    said = refused("train", "d.csv", "-l", "tag_sprot", *TRAIN)
+    assert "has no column 'tag_sprot', which is named as a label; is 'tag_sport' meant?" in said
