@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import time
 
 import numpy as np
 import pytest
@@ -227,14 +226,14 @@ def test_a_pipe_that_closes_early_is_no_disaster(model_file, tmp_path):
 
 
 def test_help_is_quick_and_lists_every_command(boostline):
-    seconds = []
-    for _ in range(3):
-        start = time.perf_counter()
-        done = boostline("--help")
-        seconds.append(time.perf_counter() - start)
+    before = os.times()
+    done = boostline("--help")
+    after = os.times()
+    seconds = after.children_user - before.children_user
+    seconds += after.children_system - before.children_system
     for name in ("train", "rank", "evaluate", "inspect", "data", "reproduce", "theory"):
         assert name in done.out
-    assert min(seconds) < 1.0  # 0.3 s on an idle machine
+    assert seconds < 1.0  # of the processor, whatever else it does; 0.4 s is usual
     assert boostline("theory", "--help").code == 0
     assert boostline("--version").out == f"boostline {bl.__version__}\n"
 
