@@ -30,7 +30,7 @@ FEATURES = [f"f{i}" for i in range(8)]
 LABELS = [f"tag_{i}" for i in range(6)]
 MODELS = {
     "default": [],
-    "Ada.OLMR, trees": ["--learners", "paper:20"],
+    "Ada.OLMR, trees": ["-a", "ada_olmr", "--learners", "paper:20"],
     "OnlineBMR, edge auto": ["-a", "online_bmr", "--edge", "auto", "--learners", "paper:20"],
 }
 

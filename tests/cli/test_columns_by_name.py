@@ -6,7 +6,7 @@ from cli_files import FEATURES, LABELS, rows
 
 import boostline as bl
 
-TRAIN = ("--learners", "paper:4", "--model", "m.blm")
+TRAIN = ("-a", "ada_olmr", "--learners", "paper:4", "--model", "m.blm")
 
 
 def write(path, X, Y, columns):

@@ -6,7 +6,7 @@ import pytest
 import boostline as bl
 
 NAN = float("nan")
-OPTIONS = ("--learners", "paper:4", "--model", "m.blm")
+OPTIONS = ("-a", "ada_olmr", "--learners", "paper:4", "--model", "m.blm")
 
 
 @pytest.fixture
