@@ -65,7 +65,7 @@ def csv_file(tmp_path):
 def model_file(csv_file, boostline, tmp_path):
     done = boostline(
         *("train", "data.csv", "--labels", "tag_*", "--drop", "id"),
-        *("--learners", "paper:8", "--model", "m.blm"),
+        *("-a", "ada_olmr", "--learners", "paper:8", "--model", "m.blm"),
     )
     assert done.code == 0, done.err
     return tmp_path / "m.blm"

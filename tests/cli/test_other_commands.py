@@ -118,7 +118,7 @@ def test_evaluate_train_then_test(boostline, data_folder):
     )
     assert done.code == 0, done.err
     results = {(r["model"], r["order"]): r for r in done.json["results"]}
-    assert len(results) == 6 and results["ada_olmr", "file"]["n_runs"] == 2
+    assert len(results) == 8 and results["ada_olmr", "file"]["n_runs"] == 2
     data = bl.data.load("emotions")
     model = bl.AdaOLMR(labels=data.labels, learners=bl.learners.paper_trees(5), seed=1)
     expected = bl.evaluate.train_then_test(model, data, "shuffled", 1).rank_loss

@@ -13,7 +13,8 @@ from boostline import saving
 
 pytestmark = pytest.mark.process
 
-TRAIN = ("train", "data.csv", "--labels", "tag_*", "--drop", "id", "--learners", "paper:8")
+DATA = ("train", "data.csv", "--labels", "tag_*", "--drop", "id")
+TRAIN = (*DATA, "-a", "ada_olmr", "--learners", "paper:8")
 
 
 def in_python(n_trees=8, n=1000):
@@ -121,7 +122,7 @@ def test_kill_stops_the_background_job_of_a_script(tmp_path):
         kill -TERM $!
         wait $!"""
     done = subprocess.run(
-        ["sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        ["sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.returncode, "--resume goes on" in done.stderr) == (143, True), done.stderr
     assert 0 < bl.load(tmp_path / "m.blm").clock < 20_000
@@ -157,7 +158,7 @@ def test_a_second_ctrl_c_in_a_block_leaves_the_last_checkpoint(csv_file, monkeyp
 def test_ctrl_c_while_waiting_for_a_pipe_saves_at_once(tmp_path):
     X, Y = rows(100)
     write_csv(tmp_path / "data.csv", X, Y)
-    arguments = ("train", "-", "--labels", "tag_*", "--drop", "id", "--learners", "paper:3")
+    arguments = ("train", "-", *DATA[2:], "-a", "ada_olmr", "--learners", "paper:3")
     child = subprocess.Popen(
         command(*arguments, "--model", "m.blm", "--block", "10", "--checkpoint", "10"),
         cwd=tmp_path,
@@ -180,7 +181,7 @@ def test_ctrl_c_while_waiting_for_a_pipe_saves_at_once(tmp_path):
 
 def test_standard_input_gives_the_same_model_and_can_be_resumed(csv_file, boostline, tmp_path):
     text = csv_file.read_text()
-    options = ("--labels", "tag_*", "--drop", "id", "--learners", "paper:8", "--model", "m.blm")
+    options = (*TRAIN[2:], "--model", "m.blm")
     part = "".join(text.splitlines(keepends=True)[:501])
     assert boostline("train", "-", *options, input=part).code == 0
     done = boostline("train", "-", *options, "--resume", "--json", input=text)
@@ -322,8 +323,8 @@ def test_the_default_model_is_the_mix(csv_file, boostline, tmp_path):
 
 
 def test_options_are_passed_on(csv_file, boostline, tmp_path):
-    given = ("--drift", "none", "--max-rows", "60")
-    assert boostline(*TRAIN, "--model", "m.blm", *given).code == 0
+    given = ("--drift", "none", "--max-rows", "60", "--learners", "paper:8")
+    assert boostline(*DATA, "--model", "m.blm", *given).code == 0
     assert bl.load(tmp_path / "m.blm").drift is None
     given = ("-a", "ada_olmr", "--expert", "best", "--max-rows", "60")
     assert boostline(*TRAIN, "--model", "a.blm", *given).code == 0
