@@ -10,6 +10,7 @@ SCRIPT = Path(__file__).parents[2] / "scripts" / "kill_and_resume.py"
 
 
 @pytest.mark.slow
+@pytest.mark.process
 def test_random_kills_with_random_blocks_leave_no_trace():
     done = subprocess.run(
         [sys.executable, SCRIPT, "--kills", "6"], capture_output=True, text=True, check=False
