@@ -12,8 +12,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from boostline import learners, losses
-from boostline.boosters import AdaOLMR, LabelRanker, OnlineBMR
+from boostline import boosters, learners, losses
+from boostline.boosters import *  # noqa: F403 - a new booster is named in its own package
 from boostline.saving import load
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "AdaOLMR",
-    "LabelRanker",
-    "OnlineBMR",
     "data",
     "evaluate",
     "learners",
@@ -34,6 +31,7 @@ __all__ = [
     "reference",
     "theory",
 ]
+__all__ += boosters.__all__
 
 _LAZY = {
     "data",

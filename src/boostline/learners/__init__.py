@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from boostline.learners import scorers
 from boostline.learners.committee import Committee, auto_mix
 from boostline.learners.description import Description, from_config
 from boostline.learners.encodings import (
@@ -34,15 +35,7 @@ from boostline.learners.encodings import (
     encode_set,
 )
 from boostline.learners.python import FromPython, PythonLearner
-from boostline.learners.scorers import (
-    Kernel,
-    Linear,
-    Neighbours,
-    OutputNeighbours,
-    Recency,
-    Ridge,
-    Stack,
-)
+from boostline.learners.scorers import *  # noqa: F403 - a new scorer is named in its own file
 from boostline.learners.trees import HoeffdingTree, PaperTrees, paper_trees
 
 __all__ = [
@@ -50,18 +43,11 @@ __all__ = [
     "Committee",
     "Description",
     "HoeffdingTree",
-    "Kernel",
     "LabelSet",
-    "Linear",
-    "Neighbours",
-    "OutputNeighbours",
     "PaperTrees",
     "PythonLearner",
-    "Recency",
-    "Ridge",
     "Scores",
     "SingleLabel",
-    "Stack",
     "auto_mix",
     "encode_binary",
     "encode_label",
@@ -70,6 +56,7 @@ __all__ = [
     "from_config",
     "paper_trees",
 ]
+__all__ += scorers.__all__
 
 
 def describe(learners: Any) -> list[Description]:

@@ -20,6 +20,9 @@ from boostline.learners.description import Description
 LEAST_RIDGE = 1e-12
 
 
+__all__ = ["Kernel", "Linear", "Neighbours", "OutputNeighbours", "Recency", "Ridge", "Stack"]
+
+
 class Scorer(Description):
     """Base of the descriptions in this file: what they build is a scorer, a committee's member."""
 

@@ -8,6 +8,7 @@ O(k log k) per example with k labels, need nothing but NumPy, and leave out labe
 `unknown`.
 """
 
+from boostline.metrics import streaming
 from boostline.metrics.functions import (
     average_precision,
     average_precision_rows,
@@ -25,33 +26,14 @@ from boostline.metrics.functions import (
     ranking,
 )
 from boostline.metrics.sorted_scores import Ranking
-from boostline.metrics.streaming import (
-    AveragePrecision,
-    Coverage,
-    Metric,
-    NDCGAt,
-    OneError,
-    PrecisionAt,
-    RankLoss,
-    Rolling,
-    from_name,
-)
+from boostline.metrics.streaming import *  # noqa: F403 - a new metric is named in its own file
 
 __all__ = [
-    "AveragePrecision",
-    "Coverage",
-    "Metric",
-    "NDCGAt",
-    "OneError",
-    "PrecisionAt",
-    "RankLoss",
     "Ranking",
-    "Rolling",
     "average_precision",
     "average_precision_rows",
     "coverage",
     "coverage_rows",
-    "from_name",
     "n_without_pairs",
     "ndcg_at",
     "ndcg_at_rows",
@@ -63,3 +45,4 @@ __all__ = [
     "rank_loss_rows",
     "ranking",
 ]
+__all__ += streaming.__all__

@@ -18,6 +18,18 @@ from boostline.contract.numbers import whole_number
 from boostline.metrics.functions import check_depth, check_ties, ranking
 from boostline.metrics.sorted_scores import Ranking, Ties, Values
 
+__all__ = [
+    "AveragePrecision",
+    "Coverage",
+    "Metric",
+    "NDCGAt",
+    "OneError",
+    "PrecisionAt",
+    "RankLoss",
+    "Rolling",
+    "from_name",
+]
+
 
 class Metric(ABC):
     """Mean of a value per example, over all examples so far.
