@@ -31,8 +31,7 @@ void bind_learners(nb::module_& m) {
                  new (self) HoeffdingTree(n_labels, std::move(s));
              },
              "n_labels"_a, "features"_a, "grace_period"_a, "split_confidence"_a, "tie_threshold"_a, "weight_scale"_a,
-             "single_label"_a, "max_bytes"_a)
-        .def("bytes_in_use", &HoeffdingTree::bytes_in_use);
+             "single_label"_a, "max_bytes"_a);
 
     nb::class_<PythonLearner, Learner>(m, "PythonLearner")
         .def(nb::init<nb::object, std::int32_t>(), "adapter"_a, "n_labels"_a)

@@ -1,18 +1,14 @@
 // The importance-weighted Hoeffding tree (VFDT: Domingos and Hulten, KDD 2000) that the paper boosts, to the
-// detail of docs/algorithms.md. Nodes and statistics live in arenas; nothing recurses.
-//
-//   nodes    0 ──┬── 1 leaf ── [label 3 | label 0 | ...]      mass of each label that occurred here, in that order,
-//                └── 2 leaf ── [label 3]                      each with a block of LabelStats once it has been
-//                                                             observed here
+// detail of docs/algorithms.md. What it is made of is in tree_nodes.hpp; nothing recurses.
 #pragma once
 
 #include <algorithm>
 #include <limits>
 
-#include "core/arena.hpp"
 #include "core/kernels/label_updates.hpp"
 #include "core/learner.hpp"
 #include "core/split_search.hpp"
+#include "core/tree_nodes.hpp"
 
 namespace boostline {
 
@@ -31,9 +27,13 @@ class HoeffdingTree final : public Learner {
     HoeffdingTree(std::int32_t n_labels, TreeSettings settings)
         : settings_(std::move(settings)),
           n_labels_(n_labels),
-          stats_(LabelStats::kArrays * settings_.features.size()),
-          log_inverse_confidence_(log_(1.0 / settings_.split_confidence)) {
-        nodes_[nodes_.make()] = Node{};
+          log_inverse_confidence_(log_(1.0 / settings_.split_confidence)),
+          gathered_(settings_.features.size()) {
+        nodes_.add();
+        if (settings_.max_bytes != 0 && settings_.max_bytes < held_bytes())
+            throw std::invalid_argument("max_bytes is " + std::to_string(settings_.max_bytes) + ", but must be at least " +
+                                        std::to_string(held_bytes()) + ", what a tree of " + std::to_string(n_covariates()) +
+                                        " covariates takes without a label");
     }
 
     std::string kind() const override { return "hoeffding_tree"; }
@@ -43,7 +43,7 @@ class HoeffdingTree final : public Learner {
     std::unique_ptr<Learner> clone() const override { return std::make_unique<HoeffdingTree>(*this); }
 
     void predict(const Row& x, double* votes) const override {
-        const Node& leaf = nodes_[find_leaf(x)];
+        const Node& leaf = node(find_leaf(x));
         if (settings_.single_label) {
             std::fill(votes, votes + n_labels_, 0.0);
             votes[heaviest_label(leaf)] = 1.0;
@@ -62,7 +62,6 @@ class HoeffdingTree final : public Learner {
 
     // Section 4 of the paper: every relevant label is a single-label example whose importance is the cost it saves.
     void learn(const Row& x, const Labels& labels, const double* costs, const double* weights) override {
-        gathered_.resize(settings_.features.size());
         for (std::size_t f = 0; f < gathered_.size(); ++f)
             gathered_[f] = x.dense[static_cast<std::size_t>(settings_.features[f])];
         for (const std::int32_t label : labels.relevant) {
@@ -73,16 +72,10 @@ class HoeffdingTree final : public Learner {
     }
 
     std::size_t memory_bytes() const override {
-        std::size_t own_bytes = 0;
-        for (std::int32_t i = 0; i < n_nodes(); ++i)
-            own_bytes += nodes_[i].entries.capacity() * sizeof(Entry) + nodes_[i].range.capacity() * sizeof(double);
-        return sizeof(*this) + nodes_.allocated_bytes() + own_bytes + stats_.allocated_bytes() +
-               settings_.features.capacity() * sizeof(std::int32_t) + gathered_.capacity() * sizeof(double);
-    }
-    // What max_bytes caps: the records in use.
-    std::size_t bytes_in_use() const {
-        return nodes_.n_used() * sizeof(Node) + n_entries_ * sizeof(Entry) + n_ranges_ * range_bytes() +
-               stats_.n_used() * stats_bytes();
+        std::size_t total = fixed_bytes() + nodes_.allocated_bytes();
+        for (std::size_t i = 0; i < nodes_.size(); ++i)
+            total += nodes_[i].entries.capacity() * sizeof(Entry) + nodes_[i].stats.capacity() * sizeof(double);
+        return total;
     }
 
     void save(Archive& out) const override;
@@ -93,39 +86,41 @@ class HoeffdingTree final : public Learner {
     static constexpr double kMostImportance = 1e60;  // keeps sums of squares finite; potentials may ask for any weight
     static constexpr double kLeastTotal = 1e-300;    // of the masses in a leaf
 
-    struct Entry {
-        double mass = 1.0;
-        std::int32_t label = 0;
-        std::int32_t stats = -1;  // -1: not observed here
-    };
-    struct Node {
-        double threshold = 0.0;
-        double weight = 0.0;          // leaf: sum of the masses in its table
-        double last_try = 0.0;        // leaf: weight when a split was last tried
-        std::int32_t covariate = -1;  // index into settings.features; -1: a leaf
-        std::int32_t left = -1;       // the right child is left + 1
-        std::vector<Entry> entries;   // leaf: side by side, for every vote reads all of them
-        std::vector<double> range;    // leaf with statistics: smallest values of the covariates, then the largest
-        std::uint8_t nan_right = 0;   // where a missing value goes
-        std::uint8_t active = 1;      // leaf: 0 once the cap has stopped its growth
+    using Node = TreeNode;
+    using Entry = TreeNode::Entry;
 
-        std::int32_t n_entries() const { return static_cast<std::int32_t>(entries.size()); }
-    };
+    std::int32_t n_nodes() const { return static_cast<std::int32_t>(nodes_.size()); }
+    Node& node(std::int32_t i) { return nodes_[static_cast<std::size_t>(i)]; }
+    const Node& node(std::int32_t i) const { return nodes_[static_cast<std::size_t>(i)]; }
 
-    std::int32_t n_nodes() const { return static_cast<std::int32_t>(nodes_.n_used()); }
+    std::size_t n_covariates() const { return settings_.features.size(); }
+    std::size_t block_width() const { return LabelStats::kArrays * n_covariates(); }
+    std::size_t range_width() const { return 2 * n_covariates(); }
 
-    std::size_t stats_bytes() const { return LabelStats::kArrays * settings_.features.size() * sizeof(double); }
+    double* block(const Node& leaf, const Entry& entry) const {
+        return const_cast<double*>(leaf.stats.data()) + range_width() + static_cast<std::size_t>(entry.stats) * block_width();
+    }
+    LabelStats stats_of(const Node& leaf, const Entry& entry) const { return LabelStats::in(block(leaf, entry), n_covariates()); }
+    std::size_t n_observed(const Node& leaf) const {
+        return leaf.stats.empty() ? 0 : (leaf.stats.size() - range_width()) / block_width();
+    }
 
-    std::size_t range_bytes() const { return 2 * settings_.features.size() * sizeof(double); }
+    // The memory that max_bytes caps: what memory_bytes counts, of this tree or of one that has come to be otherwise.
+    std::size_t fixed_bytes() const { return sizeof(*this) + n_covariates() * (sizeof(std::int32_t) + sizeof(double)); }
+    std::size_t held_bytes() const { return fixed_bytes() + nodes_.bytes_for(nodes_.size()) + leaf_bytes_; }
+    static std::size_t entry_bytes(std::size_t n) { return room_for(n) * sizeof(Entry); }
+    std::size_t stats_bytes(std::size_t n) const {
+        return n == 0 ? 0 : (range_width() + room_for(n) * block_width()) * sizeof(double);
+    }
 
     std::int32_t find_leaf(const Row& x) const {
         std::int32_t i = 0;
         for (;;) {
-            const Node& node = nodes_[i];
-            if (node.covariate < 0) return i;
-            const double value = x.dense[settings_.features[static_cast<std::size_t>(node.covariate)]];
-            const bool right = value != value ? node.nan_right != 0 : value > node.threshold;
-            i = node.left + static_cast<std::int32_t>(right);
+            const Node& here = node(i);
+            if (here.covariate < 0) return i;
+            const double value = x.dense[settings_.features[static_cast<std::size_t>(here.covariate)]];
+            const bool right = value != value ? here.nan_right != 0 : value > here.threshold;
+            i = here.left + static_cast<std::int32_t>(right);
         }
     }
 
@@ -148,17 +143,17 @@ class HoeffdingTree final : public Learner {
     }
 
     void learn_label(std::int32_t leaf_id, std::int32_t label, double importance) {
-        Node& leaf = nodes_[leaf_id];
+        Node& leaf = node(leaf_id);
         Entry* entry = find_or_add(leaf, label);
         if (entry == nullptr) return;
         entry->mass += importance;
         leaf.weight += importance;
         if (!leaf.active) return;
         if (entry->stats < 0 && !add_stats(leaf, *entry)) return;
-        const std::size_t n = settings_.features.size();
-        const LabelStats s = LabelStats::in(stats_.at(entry->stats), n);
+        const std::size_t n = n_covariates();
+        const LabelStats s = stats_of(leaf, *entry);
         observe(s.weight, s.mean, s.m2, s.min, s.max, gathered_.data(), n, importance);
-        widen(leaf.range.data(), leaf.range.data() + n, gathered_.data(), gathered_.data(), n);
+        widen(leaf.stats.data(), leaf.stats.data() + n, gathered_.data(), gathered_.data(), n);
         if (leaf.weight - leaf.last_try > settings_.grace_period) {
             leaf.last_try = leaf.weight;
             try_split(leaf);
@@ -168,37 +163,51 @@ class HoeffdingTree final : public Learner {
     Entry* find_or_add(Node& leaf, std::int32_t label) {
         for (Entry& entry : leaf.entries)
             if (entry.label == label) return &entry;
-        if (!make_room(sizeof(Entry))) return nullptr;
+        const std::size_t n = leaf.entries.size();
+        if (!make_room(entry_bytes(n + 1) - entry_bytes(n))) return nullptr;
         return &append(leaf, label, 1.0);
     }
 
     Entry& append(Node& leaf, std::int32_t label, double mass) {
+        const std::size_t n = leaf.entries.size();
+        if (n == leaf.entries.capacity()) leaf.entries.reserve(room_for(n + 1));
         leaf.entries.push_back(Entry{mass, label, -1});
         leaf.weight += mass;
         ++n_entries_;
+        leaf_bytes_ += entry_bytes(n + 1) - entry_bytes(n);
         return leaf.entries.back();
     }
 
     bool add_stats(Node& leaf, Entry& entry) {
-        const bool is_first = leaf.range.empty();
-        if (!make_room(stats_bytes() + (is_first ? range_bytes() : 0)) || !leaf.active) return false;
-        entry.stats = stats_.make();
-        LabelStats::in(stats_.at(entry.stats), settings_.features.size()).clear(settings_.features.size());
-        if (is_first) make_range(leaf);
+        const std::size_t n = n_observed(leaf);
+        if (!make_room(stats_bytes(n + 1) - stats_bytes(n)) || !leaf.active) return false;
+        make_stats(leaf, entry);
         return true;
     }
-
-    void make_range(Node& leaf) {
+    void make_stats(Node& leaf, Entry& entry) {
         constexpr double kInfinity = std::numeric_limits<double>::infinity();
-        const std::size_t n = settings_.features.size();
-        leaf.range.assign(2 * n, kInfinity);
-        std::fill(leaf.range.begin() + static_cast<std::ptrdiff_t>(n), leaf.range.end(), -kInfinity);
-        ++n_ranges_;
+        const std::size_t n = n_observed(leaf), f = n_covariates();
+        const std::size_t size = range_width() + (n + 1) * block_width();
+        if (size > leaf.stats.capacity()) leaf.stats.reserve(stats_bytes(n + 1) / sizeof(double));
+        leaf.stats.resize(size);
+        if (n == 0) {
+            std::fill_n(leaf.stats.begin(), f, kInfinity);
+            std::fill_n(leaf.stats.begin() + static_cast<std::ptrdiff_t>(f), f, -kInfinity);
+        }
+        entry.stats = static_cast<std::int32_t>(n);
+        stats_of(leaf, entry).clear(f);
+        ++n_blocks_;
+        leaf_bytes_ += stats_bytes(n + 1) - stats_bytes(n);
     }
-    void drop_range(Node& leaf) {
-        if (!leaf.range.empty()) --n_ranges_;
-        leaf.range = {};
-        leaf.range.shrink_to_fit();
+    void drop_entries(Node& leaf) {
+        n_entries_ -= leaf.entries.size();
+        leaf_bytes_ -= entry_bytes(leaf.entries.size());
+        std::vector<Entry>().swap(leaf.entries);
+    }
+    void drop_stats(Node& leaf) {
+        n_blocks_ -= n_observed(leaf);
+        leaf_bytes_ -= stats_bytes(n_observed(leaf));
+        std::vector<double>().swap(leaf.stats);
     }
 
     double hoeffding_bound(const Node& leaf) const {
@@ -215,13 +224,12 @@ class HoeffdingTree final : public Learner {
         static thread_local LeafStats seen;
         static thread_local SplitSearch<float> coarse;
         static thread_local SplitSearch<double> exact;
-        const std::size_t n = settings_.features.size();
-        seen.low = leaf.range.data();
-        seen.high = seen.low + n;
-        seen.n_covariates = n;
+        seen.low = leaf.stats.data();
+        seen.high = seen.low + n_covariates();
+        seen.n_covariates = n_covariates();
         seen.labels.clear();
         for (const Entry& entry : leaf.entries)
-            if (entry.stats >= 0) seen.labels.push_back(LabelStats::in(stats_.at(entry.stats), n));
+            if (entry.stats >= 0) seen.labels.push_back(stats_of(leaf, entry));
         if (!tie && coarse.largest_lead(seen) <= bound) return;  // so in nearly all tries, and soon found
         const Split split = exact.best(seen);
         if (split.covariate >= 0 && (tie || split.gain - split.runner_up > bound)) apply(leaf, split);
@@ -229,46 +237,53 @@ class HoeffdingTree final : public Learner {
 
     // The children take over the labels' masses left and right of the threshold, nothing else.
     void apply(Node& leaf, const Split& split) {
-        const std::size_t extra = 2 * sizeof(Node) + leaf.entries.size() * sizeof(Entry);
-        if (settings_.max_bytes != 0 && bytes_in_use() + extra > settings_.max_bytes) return;
-        const std::int32_t children = nodes_.make();
-        nodes_.make();  // nodes are never released, so the second is the next one
-        Node& left = nodes_[children] = Node{};
-        Node& right = nodes_[children + 1] = Node{};
-        const auto f = static_cast<std::size_t>(split.covariate);
+        static thread_local std::vector<Entry> goes_left, goes_right;
+        goes_left.clear();
+        goes_right.clear();
         for (const Entry& entry : leaf.entries) {
             if (entry.stats < 0) continue;
-            const LabelStats s = LabelStats::in(stats_.at(entry.stats), settings_.features.size());
-            const Masses masses = split_label(s, f, split.threshold);
-            if (masses.left > 0.0) append(left, entry.label, masses.left);
-            if (masses.right > 0.0) append(right, entry.label, masses.right);
-            stats_.release(entry.stats);
+            const Masses masses =
+                split_label(stats_of(leaf, entry), static_cast<std::size_t>(split.covariate), split.threshold);
+            if (masses.left > 0.0) goes_left.push_back(Entry{masses.left, entry.label, -1});
+            if (masses.right > 0.0) goes_right.push_back(Entry{masses.right, entry.label, -1});
         }
-        left.last_try = left.weight;
-        right.last_try = right.weight;
+        if (settings_.max_bytes != 0 && bytes_after_split(leaf, goes_left.size(), goes_right.size()) > settings_.max_bytes) return;
+        const std::int32_t children = n_nodes();
+        Node& left = nodes_.add();
+        Node& right = nodes_.add();
+        fill(left, goes_left);
+        fill(right, goes_right);
         leaf.covariate = split.covariate;
         leaf.threshold = split.threshold;
         leaf.left = children;
         leaf.nan_right = right.weight > left.weight;
-        n_entries_ -= leaf.entries.size();
-        leaf.entries = {};
-        leaf.entries.shrink_to_fit();
-        drop_range(leaf);
+        drop_entries(leaf);
+        drop_stats(leaf);
+    }
+    void fill(Node& leaf, const std::vector<Entry>& entries) {
+        leaf.entries.reserve(room_for(entries.size()));
+        for (const Entry& entry : entries) append(leaf, entry.label, entry.mass);
+        leaf.last_try = leaf.weight;
+    }
+    std::size_t bytes_after_split(const Node& leaf, std::size_t n_left, std::size_t n_right) const {
+        const std::size_t n = nodes_.size();
+        return held_bytes() + nodes_.bytes_for(n + 2) - nodes_.bytes_for(n) + entry_bytes(n_left) + entry_bytes(n_right) -
+               entry_bytes(leaf.entries.size()) - stats_bytes(n_observed(leaf));
     }
 
     // Stops the growth of the least promising leaves until `bytes` more fit under the cap; false if they never do.
     bool make_room(std::size_t bytes) {
         if (settings_.max_bytes == 0) return true;
-        while (bytes_in_use() + bytes > settings_.max_bytes) {
+        while (held_bytes() + bytes > settings_.max_bytes) {
             Node* least = nullptr;
             double least_promise = std::numeric_limits<double>::infinity();
             for (std::int32_t i = 0; i < n_nodes(); ++i) {
-                Node& node = nodes_[i];
-                if (node.covariate >= 0 || !node.active) continue;
-                const double promise = node.weight - heaviest_mass(node);  // the weight it gets wrong
+                Node& leaf = node(i);
+                if (leaf.covariate >= 0 || !leaf.active) continue;
+                const double promise = leaf.weight - heaviest_mass(leaf);  // the weight it gets wrong
                 if (promise < least_promise) {
                     least_promise = promise;
-                    least = &node;
+                    least = &leaf;
                 }
             }
             if (least == nullptr) return false;
@@ -285,19 +300,14 @@ class HoeffdingTree final : public Learner {
 
     void deactivate(Node& leaf) {
         leaf.active = 0;
-        for (Entry& entry : leaf.entries) {
-            if (entry.stats >= 0) stats_.release(entry.stats);
-            entry.stats = -1;
-        }
-        drop_range(leaf);
+        for (Entry& entry : leaf.entries) entry.stats = -1;
+        drop_stats(leaf);
     }
 
     TreeSettings settings_;
     std::int32_t n_labels_;
-    std::size_t n_entries_ = 0;  // in all leaves
-    std::size_t n_ranges_ = 0;
-    Arena<Node, 16> nodes_;
-    Arena<double, 16> stats_;
+    PagedVector<Node, 16> nodes_;
+    std::size_t n_entries_ = 0, n_blocks_ = 0, leaf_bytes_ = 0;  // of all leaves
     double log_inverse_confidence_;
     std::vector<double> gathered_;  // the covariates of the row at hand
 };

@@ -1,5 +1,5 @@
 // Saving and loading of a HoeffdingTree: nodes in the order of their creation, entries in the order of their leaves,
-// statistics in the order of their entries. What is in the arena's free list is not part of the state.
+// statistics in the order of their entries.
 #pragma once
 
 #include "core/hoeffding_tree.hpp"
@@ -9,21 +9,21 @@ namespace boostline {
 inline void HoeffdingTree::save(Archive& out) const {
     const auto nodes = [&](const char* name, auto value) {
         using T = decltype(value(nodes_[0]));
-        out.add<T>(name, nodes_.n_used(), [&](auto&& write) {
+        out.add<T>(name, nodes_.size(), [&](auto&& write) {
             for (std::int32_t i = 0; i < n_nodes(); ++i) {
-                const T v = value(nodes_[i]);
+                const T v = value(node(i));
                 write(&v, 1);
             }
         });
     };
     const auto for_entries = [&](auto&& visit) {
         for (std::int32_t i = 0; i < n_nodes(); ++i)
-            for (const Entry& entry : nodes_[i].entries) visit(entry);
+            for (const Entry& entry : node(i).entries) visit(node(i), entry);
     };
     const auto entries = [&](const char* name, auto value) {
         using T = decltype(value(Entry{}));
         out.add<T>(name, n_entries_, [&](auto&& write) {
-            for_entries([&](const Entry& entry) {
+            for_entries([&](const Node&, const Entry& entry) {
                 const T v = value(entry);
                 write(&v, 1);
             });
@@ -40,10 +40,9 @@ inline void HoeffdingTree::save(Archive& out) const {
     entries("label", [](const Entry& e) { return e.label; });
     entries("label_mass", [](const Entry& e) { return e.mass; });
     entries("label_observed", [](const Entry& e) { return static_cast<std::uint8_t>(e.stats >= 0); });
-    const std::size_t width = LabelStats::kArrays * settings_.features.size();
-    out.add<double>("label_stats", stats_.n_used() * width, [&](auto&& write) {
-        for_entries([&](const Entry& entry) {
-            if (entry.stats >= 0) write(stats_.at(entry.stats), width);
+    out.add<double>("label_stats", n_blocks_ * block_width(), [&](auto&& write) {
+        for_entries([&](const Node& leaf, const Entry& entry) {
+            if (entry.stats >= 0) write(block(leaf, entry), block_width());
         });
     });
 }
@@ -58,18 +57,16 @@ inline void HoeffdingTree::load(const ArchiveView& in) {
     ArrayReader<double> threshold(in, "node_threshold", n_nodes), weight(in, "node_weight", n_nodes);
     ArrayReader<double> last_try(in, "node_last_try", n_nodes), mass(in, "label_mass", n_entries);
     ArrayReader<std::uint8_t> observed(in, "label_observed", n_entries);
-    const std::size_t n_covariates = settings_.features.size(), width = LabelStats::kArrays * n_covariates;
     const std::size_t n_stats = in.size<double>("label_stats");
     ArrayReader<double> stats(in, "label_stats", n_stats);
 
     HoeffdingTree fresh(n_labels_, settings_);
     std::size_t next_entry = 0, next_stats = 0;
     std::vector<std::uint8_t> has_parent(n_nodes, 0), seen(static_cast<std::size_t>(n_labels_), 0);
-    for (std::size_t i = 1; i < n_nodes; ++i) fresh.nodes_.make();
+    for (std::size_t i = 1; i < n_nodes; ++i) fresh.nodes_.add();
     for (std::size_t i = 0; i < n_nodes; ++i) {
         if (i > 0 && !has_parent[i]) fail("a node has no parent");
-        Node& node = fresh.nodes_[static_cast<std::int32_t>(i)];
-        node = Node{};
+        Node& node = fresh.nodes_[i];
         node.threshold = threshold.next();
         node.last_try = last_try.next();
         node.covariate = covariate.next();
@@ -79,7 +76,7 @@ inline void HoeffdingTree::load(const ArchiveView& in) {
         const std::int32_t n = n_labels.next();
         if (node.covariate >= 0) {
             const auto child = static_cast<std::size_t>(node.left);
-            if (static_cast<std::size_t>(node.covariate) >= n_covariates) fail("a covariate is out of range");
+            if (static_cast<std::size_t>(node.covariate) >= n_covariates()) fail("a covariate is out of range");
             // children come after their parent: so there is no way round in circles
             if (node.left <= static_cast<std::int32_t>(i) || child + 1 >= n_nodes) fail("a child is out of range");
             if (has_parent[child] || has_parent[child + 1]) fail("a node has two parents");
@@ -98,14 +95,12 @@ inline void HoeffdingTree::load(const ArchiveView& in) {
             was_here = 1;
             Entry& entry = fresh.append(node, which, mass.next());
             if (!observed.next()) continue;
-            if (n_stats - next_stats < width) fail("statistics are missing");
-            entry.stats = fresh.stats_.make();
-            double* block = fresh.stats_.at(entry.stats);
-            stats.next(block, width);
-            const LabelStats s = LabelStats::in(block, n_covariates);
-            if (node.range.empty()) fresh.make_range(node);
-            widen(node.range.data(), node.range.data() + n_covariates, s.min, s.max, n_covariates);
-            next_stats += width;
+            if (n_stats - next_stats < block_width()) fail("statistics are missing");
+            next_stats += block_width();
+            fresh.make_stats(node, entry);
+            stats.next(fresh.block(node, entry), block_width());
+            const LabelStats s = fresh.stats_of(node, entry);
+            widen(node.stats.data(), node.stats.data() + n_covariates(), s.min, s.max, n_covariates());
         }
         for (const Entry& entry : node.entries) seen[static_cast<std::size_t>(entry.label)] = 0;
         node.weight = weight.next();  // as it was summed, not as it is summed here
@@ -122,7 +117,7 @@ inline void HoeffdingTree::check() const {
     constexpr double kMostWeight = kMostImportance * 1e25, kMost = 2.0 * kLargest, kMostSquares = kMost * kMost * kMostWeight;
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     for (std::int32_t i = 0; i < n_nodes(); ++i) {
-        const Node& node = nodes_[i];
+        const Node& node = this->node(i);
         check_within(node.threshold, -kMost, kMost, "", "node_threshold");
         check_within(node.weight, 0.0, kMostWeight, "", "node_weight");
         check_within(node.last_try, 0.0, node.weight, "", "node_last_try");
@@ -136,8 +131,8 @@ inline void HoeffdingTree::check() const {
             sum += entry.mass;
             if (entry.stats < 0) continue;
             require(node.active == 1, "", "label_observed");
-            const std::size_t n = settings_.features.size();
-            const LabelStats s = LabelStats::in(const_cast<double*>(stats_.at(entry.stats)), n);
+            const std::size_t n = n_covariates();
+            const LabelStats s = stats_of(node, entry);
             check_within(s.weight, n, 0.0, kMostWeight, "", "label_stats");
             check_within(s.mean, n, -kMost, kMost, "", "label_stats");
             check_within(s.m2, n, -kMostSquares, kMostSquares, "", "label_stats");

@@ -1,5 +1,6 @@
 """The Hoeffding tree beyond what the oracle compares: memory, cap, missing values, depth."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -47,8 +48,8 @@ def test_cap_is_kept_and_the_tree_goes_on_learning():
     free.learn(X, Y)
     for start in range(0, 3000, 100):
         capped.learn(X[start : start + 100], Y[start : start + 100])
-        assert capped._native.learner(0).bytes_in_use() <= cap
-    assert free._native.learner(0).bytes_in_use() > 3 * cap
+        assert capped._native.learner(0).memory_bytes() <= cap
+    assert free._native.learner(0).memory_bytes() > 3 * cap
     state = tree_state(capped)
     leaves = state["node_covariate"] < 0
     assert (state["node_active"][leaves] == 0).any()
@@ -57,6 +58,39 @@ def test_cap_is_kept_and_the_tree_goes_on_learning():
     assert tree_state(capped)["label_mass"].sum() > before
     loss = bl.metrics.rank_loss(Y[-1000:], capped.score(X[-1000:]))
     assert loss < 0.4
+
+
+@pytest.mark.parametrize("cap", [40_000, 300_000])
+def test_what_memory_usage_counts_is_capped_and_used(cap):
+    X, Y = stream(6000, d=30, k=25, seed=1)
+    tree = bl.learners.HoeffdingTree(
+        max_bytes=cap, grace_period=1.0, tie_threshold=0.9, split_confidence=0.9
+    )
+    bare = bl.AdaOLMR(25, learners=[bl.learners.HoeffdingTree(grace_period=1e9)], seed=0)
+    bare.learn(X[0], [])
+    of_booster = bare.memory_usage() - bare._native.learner(0).memory_bytes()
+    model = bl.AdaOLMR(25, learners=[tree], seed=0)
+    most = 0
+    for start in range(0, 6000, 50):
+        model.learn(X[start : start + 50], Y[start : start + 50])
+        most = max(most, model.memory_usage() - of_booster)
+    assert 0.8 * cap < most <= cap
+
+
+def test_a_cap_below_an_empty_tree_is_refused():
+    model = bl.AdaOLMR(3, learners=[bl.learners.HoeffdingTree(max_bytes=1000)])
+    with pytest.raises(ValueError, match=r"max_bytes is 1000, but must be at least \d+"):
+        model.learn(np.zeros(5), {0})
+
+
+def test_a_copy_keeps_to_the_cap_as_its_original():
+    X, Y = stream(3000)
+    model = bl.AdaOLMR(6, learners=[bl.learners.HoeffdingTree(max_bytes=9_000)], seed=0)
+    model.learn(X[:1500], Y[:1500])
+    copied, loaded = model._native.clone(), copy.deepcopy(model)
+    assert loaded._native.learner(0).memory_bytes() <= model._native.learner(0).memory_bytes()
+    np.testing.assert_array_equal(model.learn(X[1500:], Y[1500:]), loaded.learn(X[1500:], Y[1500:]))
+    assert copied.learner(0).memory_bytes() <= 9_000
 
 
 def test_a_cap_that_is_not_reached_changes_nothing():

@@ -25,11 +25,34 @@ GAIN_TIE = 1e-9  # gains that differ by no more are tied
 MASS_TIE = 1e-9  # and so are masses, for single_label; of the heaviest
 LEAST_TOTAL = 1e-300  # of the masses in a leaf; the shares of smaller ones are not exact
 MOST_IMPORTANCE = 1e60  # keeps sums of squares finite
-# What one record takes, for the cap on a tree's memory.
-NODE_BYTES, LABEL_BYTES = 88, 16
-STATISTICS_BYTES, RANGE_BYTES = 40, 16  # for each covariate, of a label and of a leaf that has any
+# What the compiled tree takes, for the cap on its memory: the tree, and what it keeps for each covariate;
+# nodes in pages, with a list of the pages; a label in a leaf; and for each covariate the statistics of a
+# label and the range of a leaf that has any.
+TREE_BYTES, COVARIATE_BYTES = 176, 12
+NODE_BYTES, NODES_IN_A_PAGE, PAGE_BYTES = 88, 16, 8
+LABEL_BYTES = 16
+STATISTICS_BYTES, RANGE_BYTES = 40, 16
 
 _erfc = np.frompyfunc(math.erfc, 1, 1)
+
+
+def room_for(n: int) -> int:
+    """Return the room of a growing list of n records: n rounded up to three significant bits."""
+    step = 1 << max(0, n.bit_length() - 3)
+    return -(-n // step) * step
+
+
+def nodes_bytes(n: int) -> int:
+    n_pages = -(-n // NODES_IN_A_PAGE)
+    return NODE_BYTES * NODES_IN_A_PAGE * n_pages + PAGE_BYTES * room_for(n_pages)
+
+
+def labels_bytes(n: int) -> int:
+    return LABEL_BYTES * room_for(n)
+
+
+def statistics_bytes(n: int, n_features: int) -> int:
+    return 0 if n == 0 else (RANGE_BYTES + STATISTICS_BYTES * room_for(n)) * n_features
 
 
 class Split(NamedTuple):
@@ -56,6 +79,11 @@ class Leaf:
         self.high = np.full(shape, -np.inf)
         self.observed = np.zeros(masses.size, dtype=bool)  # labels that have statistics
         self.active = True  # until the cap on memory stops its growth
+
+    def memory_bytes(self, n_features: int) -> int:
+        """Return what the leaf's table and statistics take in the compiled tree."""
+        n_labels, n_observed = int((self.masses > 0).sum()), int(self.observed.sum())
+        return labels_bytes(n_labels) + statistics_bytes(n_observed, n_features)
 
     def observe(self, label: int, values: FloatArray, q: float) -> None:
         """Welford's update for each covariate, with importance q."""
@@ -90,7 +118,7 @@ class HoeffdingTree:
     single_label : bool
         Vote for the heaviest label alone (the lowest one at ties).
     max_bytes : int or None
-        Cap on the memory of nodes, labels and statistics.
+        Cap on the memory that the compiled tree holds.
 
     Gains that differ by no more than `GAIN_TIE` are tied, and the first of them wins: otherwise
     rounding would decide between covariates that tie in exact arithmetic (which is common in
@@ -179,7 +207,8 @@ class HoeffdingTree:
     def _add_mass(self, leaf: Leaf, label: int, q: float) -> bool:
         """Add to a label's mass; False if there is no room for a label that is new here."""
         if leaf.masses[label] == 0:
-            if not self._make_room(LABEL_BYTES):
+            n = int((leaf.masses > 0).sum())
+            if not self._make_room(labels_bytes(n + 1) - labels_bytes(n)):
                 return False
             leaf.masses[label] = PRIOR_MASS
         leaf.masses[label] += q
@@ -188,25 +217,19 @@ class HoeffdingTree:
     def _has_statistics(self, leaf: Leaf, label: int) -> bool:
         """Whether the leaf grows and has, or can get, room for the label's statistics."""
         if leaf.active and not leaf.observed[label]:
-            a_range = 0 if leaf.observed.any() else RANGE_BYTES
-            self._make_room((STATISTICS_BYTES + a_range) * self.features.size)
+            n, d = int(leaf.observed.sum()), self.features.size
+            self._make_room(statistics_bytes(n + 1, d) - statistics_bytes(n, d))
         return leaf.active
 
-    def bytes_in_use(self) -> int:
-        """Return what the records in use take."""
-        leaves = [node for node in self.nodes if isinstance(node, Leaf)]
-        labels = sum(int((leaf.masses > 0).sum()) for leaf in leaves)
-        statistics = sum(int(leaf.observed.sum()) for leaf in leaves)
-        ranges = sum(bool(leaf.observed.any()) for leaf in leaves)
-        return (
-            NODE_BYTES * len(self.nodes)
-            + LABEL_BYTES * labels
-            + (STATISTICS_BYTES * statistics + RANGE_BYTES * ranges) * self.features.size
-        )
+    def memory_bytes(self) -> int:
+        """Return what the compiled tree takes, which `max_bytes` caps."""
+        d = self.features.size
+        leaves = sum(leaf.memory_bytes(d) for leaf in self.nodes if isinstance(leaf, Leaf))
+        return TREE_BYTES + COVARIATE_BYTES * d + nodes_bytes(len(self.nodes)) + leaves
 
     def _make_room(self, extra: int) -> bool:
         """Stop the growth of the least promising leaves until `extra` bytes fit under the cap."""
-        while self.max_bytes is not None and self.bytes_in_use() + extra > self.max_bytes:
+        while self.max_bytes is not None and self.memory_bytes() + extra > self.max_bytes:
             growing = [n for n in self.nodes if isinstance(n, Leaf) and n.active]
             if not growing:
                 return False
@@ -246,9 +269,8 @@ class HoeffdingTree:
         if not (lead > bound or bound < self.tie_threshold):
             return
         goes_left, goes_right = left[:, i, j], right[:, i, j]
-        labels = int((leaf.masses > 0).sum())
-        room = self.bytes_in_use() + 2 * NODE_BYTES + LABEL_BYTES * labels
-        if self.max_bytes is not None and room > self.max_bytes:
+        new_leaves = [Leaf(m.copy(), self.features.size) for m in (goes_left, goes_right)]
+        if self.max_bytes is not None and self._bytes_after(leaf, new_leaves) > self.max_bytes:
             return
         behind = best_of.max() - gains
         behind[i] = best_of[i] - gains[i]
@@ -263,8 +285,18 @@ class HoeffdingTree:
             right=len(self.nodes) + 1,
             nan_left=bool(goes_left.sum() >= goes_right.sum()),
         )
-        for masses in (goes_left, goes_right):  # exactly its share: no prior, no statistics
-            self.nodes.append(Leaf(masses.copy(), self.features.size))
+        self.nodes += new_leaves  # exactly its share for each: no prior, no statistics
+
+    def _bytes_after(self, leaf: Leaf, new_leaves: list[Leaf]) -> int:
+        """Return what the tree takes when two new leaves have taken the place of one."""
+        d, n = self.features.size, len(self.nodes)
+        return (
+            self.memory_bytes()
+            + nodes_bytes(n + 2)
+            - nodes_bytes(n)
+            + sum(new.memory_bytes(d) for new in new_leaves)
+            - leaf.memory_bytes(d)
+        )
 
     def _candidates(
         self, leaf: Leaf
