@@ -38,7 +38,8 @@ class HoeffdingTree(Description):
     single_label
         Vote for the heaviest label alone, as potentials built upon the rank loss need.
     max_bytes
-        A cap on its memory. The least promising leaves stop growing when it is reached.
+        A cap on the bytes that it holds, as `memory_usage` counts them. When it is reached, the least promising
+        leaves stop growing and give their statistics back.
 
     Examples
     --------

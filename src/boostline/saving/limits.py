@@ -9,7 +9,7 @@ from pathlib import Path
 
 from boostline.learners import Description
 
-__all__ = ["MOST_VOTES", "least_bytes", "machine_bytes", "too_little_memory"]
+__all__ = ["MOST_VOTES", "least_bytes", "machine_bytes", "size_text", "too_little_memory"]
 
 #: The most votes that a model combines: the description of so many learners still fits into a file.
 MOST_VOTES = 2**14
@@ -52,12 +52,24 @@ def too_little_memory(learners: Sequence[Description], n_labels: int, n_features
     largest = max(learners, key=lambda learner: learner.least_bytes(n_labels, n_features))
     return (
         f"x has {n_features:,} features and the model has {n_labels:,} labels, for which its learners need at least "
-        f"{gib(needed)} ({type(largest).__name__} the most), but this process can have {gib(machine_bytes())}; use "
-        "fewer features (such as HashingVectorizer(n_features=2**14)), fewer labels, or learners that need less: "
+        f"{size_text(needed)} ({type(largest).__name__} the most), but this process can have "
+        f"{size_text(machine_bytes())}; use fewer features (such as HashingVectorizer(n_features=2**14)), fewer labels, or "
+        "learners that need less: "
         "Linear(n_hashed=2**14) hashes features, and trees (paper_trees) do not grow with their number"
     )
 
 
-def gib(n_bytes: int) -> str:
-    """A number of bytes, as people read it."""
-    return f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 2**29 else f"{n_bytes / 2**20:.1f} MiB"
+def size_text(n_bytes: int) -> str:
+    """A number of bytes, as people read it.
+
+    Examples
+    --------
+    >>> [size_text(n) for n in (1000, 700_000, 2**32)]
+    ['1000 bytes', '683.6 KiB', '4.0 GiB']
+    """
+    if n_bytes < 2**12:
+        return f"{n_bytes} bytes"
+    for unit, name in ((2**10, "KiB"), (2**20, "MiB")):
+        if n_bytes < 2**10 * unit:
+            return f"{n_bytes / unit:.1f} {name}"
+    return f"{n_bytes / 2**30:.1f} GiB"

@@ -329,7 +329,7 @@ def _names_of(learner: int) -> Any:
 def _check_size(config: dict[str, Any], file: ArrayFile, max_bytes: int | None) -> None:
     """Compare what the description asks for with what the file holds, before anything is allocated."""
     from boostline.learners import from_config
-    from boostline.saving.limits import MOST_VOTES, gib, least_bytes, machine_bytes
+    from boostline.saving.limits import MOST_VOTES, least_bytes, machine_bytes, size_text
 
     k, d = config["n_labels"], config["n_features"]
     resolved = config["resolved"]
@@ -344,7 +344,8 @@ def _check_size(config: dict[str, Any], file: ArrayFile, max_bytes: int | None) 
     limit = machine_bytes() if max_bytes is None else max_bytes
     if needed > limit:
         raise LoadError(
-            f"it has {votes} learners and {k} labels, which need {gib(needed)}; at most {gib(limit)} are allowed"
+            f"it has {votes} learners and {k} labels, which need {size_text(needed)}; at most {size_text(limit)} "
+            "are allowed"
         )
 
 
