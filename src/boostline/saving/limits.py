@@ -53,8 +53,8 @@ def too_little_memory(learners: Sequence[Description], n_labels: int, n_features
     return (
         f"x has {n_features:,} features and the model has {n_labels:,} labels, for which its learners need at least "
         f"{size_text(needed)} ({type(largest).__name__} the most), but this process can have "
-        f"{size_text(machine_bytes())}; use fewer features (such as HashingVectorizer(n_features=2**14)), fewer labels, or "
-        "learners that need less: "
+        f"{size_text(machine_bytes())}; use fewer features (such as HashingVectorizer(n_features=2**14)), fewer "
+        "labels, or learners that need less: "
         "Linear(n_hashed=2**14) hashes features, and trees (paper_trees) do not grow with their number"
     )
 
