@@ -10,6 +10,8 @@ from forked import in_child
 
 import boostline as bl
 
+pytestmark = pytest.mark.process
+
 K = 4
 MODELS = {
     "trees": lambda **kw: bl.AdaOLMR(K, learners=bl.learners.paper_trees(8), seed=2, **kw),

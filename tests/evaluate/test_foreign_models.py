@@ -43,6 +43,7 @@ class MiniBatches:
         return scores
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("protocol", [prequential, train_then_test])
 def test_block_never_changes_the_result_of_a_foreign_model(data, protocol):
     def run(**options):

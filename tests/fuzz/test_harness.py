@@ -3,6 +3,8 @@
 import harness
 import pytest
 
+pytestmark = pytest.mark.process
+
 TROUBLED = """
 import os, time
 import numpy as np

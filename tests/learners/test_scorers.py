@@ -275,6 +275,7 @@ class BatchKernel:
             self.scale = (*self.scale[:2], h)
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("zeros", [0.0, 0.9])
 def test_kernel_is_batch_kernel_ridge_at_every_step(zeros):
     X, Y = stream(220, zeros=zeros)

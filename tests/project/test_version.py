@@ -17,6 +17,7 @@ def test_pyproject_reads_it_from_the_package() -> None:
     assert pyproject["project"]["dynamic"] == ["version"]
 
 
+@pytest.mark.process
 def test_the_built_package_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     backend = pytest.importorskip("scikit_build_core.build")
     monkeypatch.chdir(ROOT)

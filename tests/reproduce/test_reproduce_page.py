@@ -4,9 +4,12 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 
+@pytest.mark.process
 def test_options_exist(command, environment):
     wide = {**environment, "COLUMNS": "200"}
     done = subprocess.run(

@@ -15,6 +15,8 @@ from boostline.data import Dataset
 from boostline.reproduce import paper, tables
 from boostline.reproduce.plan import Settings
 
+pytestmark = pytest.mark.process
+
 SMALL = Settings(trees=8)
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 # As root and without a network: no sandbox, and nothing that calls home.

@@ -13,6 +13,8 @@ from boostline import reproduce
 from boostline.reproduce.one_run import perform
 from boostline.reproduce.plan import Settings, Task, fingerprint
 
+pytestmark = pytest.mark.gate
+
 SMALL = Settings(trees=5)
 
 

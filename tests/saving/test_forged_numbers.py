@@ -170,6 +170,7 @@ def test_masses_too_small_to_be_shared_out_count_as_nothing_seen():
     assert np.isfinite(model.score(x)).all()
 
 
+@pytest.mark.gate
 def test_hundreds_of_votes_of_the_exponential_loss_stay_finite(tmp_path):
     """Costs of e^800 are beyond all numbers; the model learns on, saves and loads."""
     tree = L.HoeffdingTree(features=(0,), single_label=True)

@@ -71,6 +71,7 @@ def test_more_bytes_at_the_end_are_found(content, tmp_path):
         refuse(tmp_path / "m.blm", content + tail)
 
 
+@pytest.mark.gate
 def test_a_flipped_bit_anywhere_is_found(content, tmp_path):
     rng = np.random.default_rng(2)
     end = header_length(content) + 8

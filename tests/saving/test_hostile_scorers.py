@@ -87,6 +87,7 @@ def test_every_array_is_needed(case, tmp_path):
         refuse(tmp_path / "m.blm", forged(metadata, less))
 
 
+@pytest.mark.gate
 def test_arrays_of_another_length_type_or_shape_are_refused(case, tmp_path):
     metadata, arrays, _, _ = case
     for name, array in of_learners(arrays).items():
@@ -101,6 +102,7 @@ def test_arrays_of_another_length_type_or_shape_are_refused(case, tmp_path):
             refuse(tmp_path / "m.blm", forged(metadata, {**arrays, name: attack}))
 
 
+@pytest.mark.gate
 def test_numbers_that_are_not_finite_are_refused(case, tmp_path):
     metadata, arrays, _, _ = case
     for name, array in of_learners(arrays).items():

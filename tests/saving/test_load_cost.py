@@ -10,6 +10,8 @@ import pytest
 
 import boostline as bl
 
+pytestmark = pytest.mark.process
+
 CHILD = """
 import json, os, sys, time
 import numpy as np

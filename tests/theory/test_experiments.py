@@ -43,6 +43,7 @@ def test_learners_needed_grow_like_the_logarithm_with_cramers_constant():
     assert abs(found[1] - constant) < abs(found[0] - constant)
 
 
+@pytest.mark.gate
 def test_samples_needed_grow_like_s_over_epsilon_gamma():
     experiment = experiments.ALL["samples-needed"](True)
     simulated = next(curve for curve in experiment.curves if "simulated" in curve.label)
@@ -66,6 +67,7 @@ def test_rank_losses_agree_with_the_loss_object():
     assert np.allclose(rank_losses(scores, relevant), expected)
 
 
+@pytest.mark.gate
 def test_the_report_is_one_page_with_its_pictures_inside(tmp_path):
     pytest.importorskip("matplotlib")
     seen = []
