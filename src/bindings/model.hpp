@@ -107,7 +107,7 @@ class Model {
                 labels.importance = weights.data()[i];
                 input.with_row(i, scratch, [&](const Row& row) {
                     const Change change;
-                    booster_->learn(row, labels, weights.data()[i], scores + i * k);
+                    booster_->learn(row, labels, scores + i * k);
                 });
             }
         }

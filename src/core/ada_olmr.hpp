@@ -133,8 +133,8 @@ class AdaOLMR final : public Booster {
         write_costs(i, labels, scratch);
     }
 
-    void update(const Labels&, double weight, double t) override {
-        const double step = weight / std::sqrt(t);
+    void update(const Labels& labels, double t) override {
+        const double weight = labels.importance, step = weight / std::sqrt(t);
         for (std::int32_t i = 0; i < n_votes_; ++i) {
             const auto v = static_cast<std::size_t>(i);
             // f'(alpha) = c^{i+1} . h^i. Costs sum to 0, so a constant may be taken from the votes: then a uniform vote

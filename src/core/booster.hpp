@@ -64,7 +64,7 @@ class Booster {
     const Learners& learners() const { return learners_; }
 
     // One round of Algorithm 1. Writes the scores given before learning.
-    void learn(const Row& x, const Labels& labels, double weight, double* scores) {
+    void learn(const Row& x, const Labels& labels, double* scores) {
         gather_votes(x);                                    // line 4
         accumulate();                                       // line 5
         const double t = static_cast<double>(clock_ - restarted_at_) + 1.0;
@@ -72,10 +72,10 @@ class Booster {
         if (labels.has_pairs()) {                           // line 8: the true labels
             prepare(labels);
             pool().run(n_votes_ + 1, 4, [&](int i, int thread) { compute_costs(i, labels, scratch_[thread]); });
-            teach(x, labels, weight);                       // lines 10 to 12
-            const double loss = keep_record(labels, weight, scores);
-            update(labels, weight, t);                      // lines 9 and 13
-            if (watches_drift_ && weight > 0.0 && alarm_.add(loss)) restart();
+            teach(x, labels);                               // lines 10 to 12
+            const double loss = keep_record(labels, scores);
+            update(labels, t);                              // lines 9 and 13
+            if (watches_drift_ && labels.importance > 0.0 && alarm_.add(loss)) restart();
         } else {
             rows_without_pairs_ += 1;
         }
@@ -216,7 +216,7 @@ class Booster {
         rank_losses_[static_cast<std::size_t>(i)] = labels.pair_weight() * inversions;
     }
     // t counts the examples since the last restart, from 1.
-    virtual void update(const Labels& labels, double weight, double t) = 0;
+    virtual void update(const Labels& labels, double t) = 0;
     virtual void restart_weights() = 0;  // as new
 
     virtual void restore_own(const Booster& earlier) {
@@ -328,8 +328,8 @@ class Booster {
         for (std::int32_t i = 0; i < n_votes_; ++i) add_vote(i, vote_row(i), expert_scores_.data());
     }
 
-    // Costs go to the learners normalised to [0, 1], with weight = max - min.
-    void teach(const Row& x, const Labels& labels, double weight) {
+    // Costs go to the learners normalised to [0, 1], with weight = max - min times the example's importance.
+    void teach(const Row& x, const Labels& labels) {
         for_each_learner([&](int i, int thread) {
             Learner& learner = *learners_[static_cast<std::size_t>(i)];
             PairScratch& scratch = scratch_[static_cast<std::size_t>(thread)];
@@ -344,7 +344,7 @@ class Booster {
                 const double width = high - low;
                 for (std::size_t j = 0; j < k; ++j)
                     scratch.costs[v * k + j] = width > 0.0 ? (raw[j] - low) / width : 0.0;
-                scratch.weights[v] = width * weight;
+                scratch.weights[v] = width * labels.importance;
                 cost_widths_[vote] = width;
             }
             learner.learn(x, labels, scratch.costs.data(), scratch.weights.data());
@@ -352,7 +352,8 @@ class Booster {
     }
 
     // Returns the rank loss of the scores that were given.
-    double keep_record(const Labels& labels, double weight, const double* scores) {
+    double keep_record(const Labels& labels, const double* scores) {
+        const double weight = labels.importance;
         const double k = static_cast<double>(n_labels_), n_relevant = static_cast<double>(labels.relevant.size());
         for (std::int32_t i = 0; i < n_votes_; ++i) {
             const auto v = static_cast<std::size_t>(i);

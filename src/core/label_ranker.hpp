@@ -77,10 +77,10 @@ class LabelRanker final : public Booster {
         write_costs(i, labels, scratch);
     }
 
-    void update(const Labels& labels, double weight, double) override {
+    void update(const Labels& labels, double) override {
         for (std::int32_t c = 0; c < kChains; ++c) {
-            lose(c, labels, weight);
-            move(c, labels, weight);
+            lose(c, labels);
+            move(c, labels);
         }
         use_chains();
     }
@@ -116,7 +116,7 @@ class LabelRanker final : public Booster {
     }
 
     // Hedge over the prefixes of a chain; leaves the whole chain's scores in mixed_.
-    void lose(std::int32_t c, const Labels& labels, double weight) {
+    void lose(std::int32_t c, const Labels& labels) {
         const auto k = static_cast<std::size_t>(n_labels_);
         mixed_.assign(k, 0.0);
         for (std::int32_t i = 0; i < n_votes_; ++i) {
@@ -125,14 +125,14 @@ class LabelRanker final : public Booster {
             for (std::size_t j = 0; j < k; ++j) mixed_[j] += w * h[j];
             pairs_.split(mixed_.data(), labels);
             expert_log_weights_[static_cast<std::size_t>(c * n_votes_ + i)] -=
-                weight * labels.pair_weight() *
+                labels.importance * labels.pair_weight() *
                 count_inversions(pairs_.relevant.data(), pairs_.relevant.size(), pairs_.irrelevant.data(), pairs_.irrelevant.size());
         }
     }
 
     // Multiplicative step on the weights of a chain, against the gradient at temperature * log s. Weights that sum to 1
     // stay so: the gradient has no part along the weights, because the loss does not depend on the scale of s.
-    void move(std::int32_t c, const Labels& labels, double weight) {
+    void move(std::int32_t c, const Labels& labels) {
         const auto k = static_cast<std::size_t>(n_labels_);
         for (double& s : mixed_) s += kLeastScore;
         powers_.resize(k);
@@ -152,7 +152,7 @@ class LabelRanker final : public Booster {
         double* w = &chain_weights_[static_cast<std::size_t>(c * n_votes_)];
         double total = 0.0;
         for (std::int32_t i = 0; i < n_votes_; ++i) {
-            const double step = kRate * weight * dot_labels(slope_.data(), vote_row(i));
+            const double step = kRate * labels.importance * dot_labels(slope_.data(), vote_row(i));
             w[i] *= step > 0.0 ? 1.0 / (1.0 + step) : 1.0 - step;
             total += w[i];
         }

@@ -79,7 +79,7 @@ class OnlineBMR final : public Booster {
         write_costs(i, labels, scratch);
     }
 
-    void update(const Labels&, double, double) override {}
+    void update(const Labels&, double) override {}
     void restart_weights() override {}
 
   private:

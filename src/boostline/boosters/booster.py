@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -81,23 +81,12 @@ class Booster(Growth):
     def _prepare(self, native: _core.Model, sets: LabelSets) -> None:
         """Get ready for label sets of these sizes."""
 
-    def _learn_rows(
-        self,
-        native: _core.Model,
-        rows: Rows,
-        sets: LabelSets,
-        weights: FloatArray,
-    ) -> FloatArray:
-        return native.learn(
-            rows.native,
-            rows.n_features,
-            self._n_labels,
-            sets.relevant.start,
-            sets.relevant.values,
-            sets.unknown.start,
-            sets.unknown.values,
-            weights,
-        )
+    def _pieces(self, clock: int, n: int) -> Iterator[slice]:
+        """How to cut n rows that are learned at this clock, where something has to be done between them."""
+        yield slice(0, n)
+
+    def _learned(self, native: _core.Model, sets: LabelSets) -> None:
+        """Do what has to be done after rows of a piece; `sets` are theirs."""
 
     def _beside(self) -> Any:
         """What `learn` changes beside the compiled model, to be given back to `_set_beside`."""
@@ -156,11 +145,14 @@ class Booster(Growth):
         weights = read_weights(weight, rows.n)
         fresh = self._native is None
         native = self._native or self._built(rows.n_features)
-        self._prepare(native, sets)
         undo = Undo(native, rows.n)
         clock, beside = native.clock(), self._beside()
+        scores = []
         try:
-            scores = self._learn_rows(native, rows, sets, weights)
+            for part in self._pieces(clock, rows.n):
+                scores.append(
+                    self._learn_piece(native, rows.take(part), sets.take(part), weights[part])
+                )
         except BaseException:
             # A row is learned by all or by nobody. With learners written in Python the whole call is taken back;
             # without them the rows before stay, when Ctrl-C comes or there is no memory for the next one.
@@ -172,7 +164,28 @@ class Booster(Growth):
                 self._resolved = None
             raise
         self._keep(native, rows, sets)
-        return scores[0] if rows.is_single else scores
+        if rows.is_single:
+            return np.asarray(scores[0][0])
+        return scores[0] if len(scores) == 1 else np.concatenate(scores)
+
+    def _learn_piece(
+        self, native: _core.Model, rows: Rows, sets: LabelSets, weights: FloatArray
+    ) -> FloatArray:
+        self._prepare(native, sets)
+        clock = native.clock()
+        try:
+            return native.learn(
+                rows.native,
+                rows.n_features,
+                sets.n_labels,
+                sets.relevant.start,
+                sets.relevant.values,
+                sets.unknown.start,
+                sets.unknown.values,
+                weights,
+            )
+        finally:  # whatever ended it, the rows learned by then count
+            self._learned(native, sets.take(slice(0, native.clock() - clock)))
 
     def score(self, x: Any) -> FloatArray:
         """Scores of the labels, higher is more relevant: (k,) for one example, (n, k) for a block. Changes nothing.

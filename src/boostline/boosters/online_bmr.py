@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +15,6 @@ from boostline.boosters.booster import Booster
 from boostline.boosters.edge_search import PERIOD, EdgeSearch
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import real_number
-from boostline.contract.rows import Rows
 from boostline.learners.trees import PAPER_TREES
 
 FloatArray = NDArray[np.float64]
@@ -154,44 +153,31 @@ class OnlineBMR(Booster):
         ]
         return np.ascontiguousarray(found)
 
-    def _learn_rows(
-        self,
-        native: _core.Model,
-        rows: Rows,
-        sets: LabelSets,
-        weights: FloatArray,
-    ) -> FloatArray:
-        """With ``edge="auto"``, in pieces that end where the edge is looked at: at every PERIOD-th row."""
-        if self._search is None:
-            return super()._learn_rows(native, rows, sets, weights)
-        clock = native.clock()
-        scores: list[FloatArray] = []
+    def _pieces(self, clock: int, n: int) -> Iterator[slice]:
+        """With ``edge="auto"``, pieces end where the edge is looked at: at every PERIOD-th row of the stream."""
         start = 0
-        while start < rows.n or not scores:
-            stop = min(rows.n, start + PERIOD - (clock + start) % PERIOD)
-            part = sets.take(slice(start, stop))
-            self._prepare(native, part)
-            try:
-                scores.append(
-                    super()._learn_rows(native, rows.part(start, stop), part, weights[start:stop])
-                )
-            finally:  # whatever ended it, the rows learned by then count
-                self._promise(native, part.take(slice(0, native.clock() - clock - start)))
-            if (clock + stop) % PERIOD == 0:
-                own = native.state()
-                gain, weight = own["edge_numerator"].sum(), own["edge_denominator"].sum()
-                if self._search.look(float(gain), float(weight)):
-                    native.forget_tables()
+        while self._search is not None and n - start > PERIOD - (clock + start) % PERIOD:
+            stop = start + PERIOD - (clock + start) % PERIOD
+            yield slice(start, stop)
             start = stop
-            if rows.n == 0:
-                break
-        return np.concatenate(scores)
+        yield slice(start, n)
+
+    def _learned(self, native: _core.Model, sets: LabelSets) -> None:
+        if self._search is None:
+            return
+        self._promise(native, sets)
+        if sets.n and native.clock() % PERIOD == 0:
+            own = native.state()
+            gain, weight = own["edge_numerator"].sum(), own["edge_denominator"].sum()
+            if self._search.look(float(gain), float(weight)):
+                native.forget_tables()
 
     def _promise(self, native: _core.Model, sets: LabelSets) -> None:
         """Add phi^N(0) of these rows to what was promised: row after row, so that blocks leave the same bits."""
         assert self._search is not None
         if not isinstance(self._loss, losses.PairLoss):
             return
+        sizes = sets.relevant.sizes.tolist()
         of_size = {
             size: potentials.start_potential(
                 self._loss,
@@ -200,10 +186,10 @@ class OnlineBMR(Booster):
                 size,
                 potentials.clipped_edge(self.edge, size),
             )
-            for size in set(sets.relevant.sizes.tolist())
+            for size in set(sizes)
             if 0 < size < self._n_labels
         }
-        for size in sets.relevant.sizes.tolist():
+        for size in sizes:
             self._search.promised += of_size.get(size, 0.0)
 
     def _beside(self) -> EdgeSearch | None:

@@ -28,7 +28,7 @@ class Record:
     @property
     def clock(self) -> int:
         """Examples learned so far."""
-        return int(self._own("clock")[0])
+        return 0 if self._native is None else self._native.clock()
 
     @property
     def learner_weights(self) -> FloatArray:

@@ -147,6 +147,8 @@ class LabelSets:
 
     def take(self, rows: Any) -> LabelSets:
         """What is known of some rows: a slice or an array of places."""
+        if isinstance(rows, slice) and rows.indices(self.n) == (0, self.n, 1):
+            return self
         lists = masks = None
         if self._lists:
             lists = tuple(one and one.take(rows) for one in self._lists)

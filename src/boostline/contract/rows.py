@@ -45,8 +45,11 @@ class Rows:
         matrix[np.repeat(np.arange(self.n), np.diff(start)), columns] = values
         return matrix
 
-    def part(self, start: int, stop: int) -> Rows:
-        """Rows start .. stop - 1 of a block."""
+    def take(self, part: slice) -> Rows:
+        """Some rows, one after the other."""
+        start, stop, _ = part.indices(self.n)
+        if (start, stop) == (0, self.n):
+            return self
         if isinstance(self.native, tuple):
             first, columns, values = self.native
             a, b = first[start], first[stop]
