@@ -21,7 +21,8 @@ FETCHED = re.compile(
     r"|(?:@import|url\()\s*[\"']?(?P<url>(?:https?:)?//[^\"' )]+)",
     re.I,
 )
-INLINE = re.compile(r"(?<![\\$\w])\$(?!\s)(.+?)(?<![\s\\])\$(?!\w)")
+# As pymdownx.arithmatex finds them.
+INLINE = re.compile(r"(?<!\\)\$(?!\s)((?:\\.|[^\\$])+?)(?<!\s)\$")
 
 
 @pytest.fixture(scope="module")
