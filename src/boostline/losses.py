@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostline.contract.advice import advice
+
 __all__ = [
     "Exponential",
     "GeneralLoss",
@@ -382,7 +384,8 @@ def get(loss: str | Loss | Mapping[str, Any]) -> Loss:
         )
     if name not in _BUILT_IN:
         raise ValueError(
-            f"loss is {name!r}, but must be one of {', '.join(_BUILT_IN)} or a Loss object"
+            f"loss is {name!r}, but must be one of {', '.join(_BUILT_IN)}"
+            + advice(" or a Loss object", "")
         )
     return _BUILT_IN[name](**arguments)
 

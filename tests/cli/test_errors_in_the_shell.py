@@ -107,3 +107,33 @@ def test_a_misspelt_label_is_answered_with_the_near_one(refused, tmp_path):
     write_csv(tmp_path / "d.csv", *rows(5))
     said = refused("train", "d.csv", "-l", "tag_sprot", *TRAIN)
     assert "has no column 'tag_sprot', which is named as a label; is 'tag_sport' meant?" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-l", "tag_sport"), "d.csv has 1 label, 'tag_sport', but ranking needs at least 2"),
+        (("-l", "labels.xml"), "has no column 'labels.xml', which is named as a label"),
+        (
+            ("-l", "tag_*", "--drop", "idd"),
+            "has no column 'idd', which --drop names; is 'id' meant",
+        ),
+        (
+            ("-l", "tag_*", "--drop", "id", "-a", "online_bmr", "--loss", "foo"),
+            "loss is 'foo', but must be one of rank, hinge, logistic, exponential\n",
+        ),
+    ],
+)
+def test_options_that_cannot_be(options, message, refused, tmp_path):
+    write_csv(tmp_path / "d.csv", *rows(5))
+    assert message in refused("train", "d.csv", *options, *TRAIN)
+
+
+def test_options_without_meaning_for_a_named_set(refused, data_folder):
+    said = refused("evaluate", "yeast", "--train-rows", "5")
+    assert said == "error: --train-rows has no meaning for the named set 'yeast'\n"
+
+
+def test_an_attribute_that_is_misspelt(refused, tmp_path):
+    (tmp_path / "d.arff").write_text("@relation r\n@attribute cold {0,1}\n@data\n1\n")
+    assert "is 'cold' meant?" in refused("train", "d.arff", "-l", "clod", *TRAIN)

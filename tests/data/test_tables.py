@@ -131,7 +131,7 @@ def test_numbers_that_turn_up_late_are_taken() -> None:
             {"labels": ["z"]},
             r"has no column 'z', which is named as a label; it has x, y",
         ),
-        ("x,y\n1,0\n", {"drop": ["z"]}, r"has no column 'z', which is named as a drop"),
+        ("x,y\n1,0\n", {"drop": ["z"]}, r"has no column 'z', which drop names"),
         ("x,x,y\n1,1,0\n", {}, r":1: has the column 'x' twice"),
         ("", {}, r":1: is empty, or has no header line"),
         ("x,y\n1,0\n", {"labels": None}, r"does not say which columns are labels: pass labels="),

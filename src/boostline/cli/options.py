@@ -165,10 +165,11 @@ def parse_learners(text: str) -> Any:
     name, colon, count = text.partition(":")
     if name == "auto" and not colon:
         return bl.learners.auto_mix()
-    if name == "paper" and (count.isdecimal() or not colon):
+    if name == "paper" and ((count.isdecimal() and int(count)) or not colon):
         return bl.learners.paper_trees(int(count or 100))
     raise typer.BadParameter(
-        f"{text!r} is not known; give auto, or paper:N with a number", param_hint="--learners"
+        f"{text!r} is not known; give auto, or paper:N with a number from 1 on",
+        param_hint="--learners",
     )
 
 

@@ -90,6 +90,10 @@ def rows_to_learn(given: Input, block: int, known: Columns | None = None) -> Row
     else:
         rows = _file_to_learn(given, block, known)
     if known is None:
+        if len(rows.labels) < 2:
+            raise ValueError(
+                f"{given.name} has 1 label, {rows.labels[0]!r}, but ranking needs at least 2"
+            )
         return rows
     order = column_order(rows.features, known.features, given.name, "features")
     names = known.labels if known.has_label_names else None
@@ -236,7 +240,7 @@ def _labels(given: Input, format_name: str, columns: list[str] | None) -> Any:
         return None
     if len(given.labels) == 1:
         only = given.labels[0]
-        if only.endswith(".xml"):
+        if format_name == "arff" and only.endswith(".xml"):
             return only
         if format_name == "svmlight" and only.isdecimal():
             return int(only)

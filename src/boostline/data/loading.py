@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from boostline.contract.advice import advice
 from boostline.data.dataset import Dataset
 from boostline.data.errors import DataError
 from boostline.data.formats import Labels, format_of, open_reader, settle_options
@@ -93,7 +94,10 @@ def load(
         given = {"test": test, "n_train": n_train, "format": format, "labels": labels, **options}
         for option, value in given.items():
             if value is not None:
-                raise ValueError(f"{option} has no meaning for the named set {source!r}")
+                shell = "--" + {"n_train": "train-rows"}.get(option, option.replace("_", "-"))
+                raise ValueError(
+                    f"{advice(option, shell)} has no meaning for the named set {source!r}"
+                )
         return load_named(NAMED_SETS[source], name or source, download=download)
     if isinstance(source, (str, os.PathLike)) and Path(source).is_dir():
         source, test, xml = _mulan_folder(Path(source), test)

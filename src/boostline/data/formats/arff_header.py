@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from boostline.contract.advice import advice
+from boostline.contract.frames import near_name
 from boostline.data.errors import DataError
 from boostline.data.formats.arff_tokens import BLANKS, read_value
 from boostline.data.source import LineReader
@@ -146,7 +147,12 @@ def lay_out(
     for what, names in (("label", labels), ("dropped attribute", drop)):
         for name in names:
             if name not in known:
-                raise DataError(f"has no attribute {name!r}, which is named as a {what}", path=path)
+                meant = near_name(name, list(known))
+                raise DataError(
+                    f"has no attribute {name!r}, which is named as a {what}"
+                    + (f"; is {meant!r} meant?" if meant else ""),
+                    path=path,
+                )
     wanted, dropped = set(labels), set(drop)
     if both := wanted & dropped:
         raise ValueError(f"drop has {min(both)!r}, which is also named as a label")

@@ -53,13 +53,17 @@ class TableReader(Reader):
         self.categories = {column: [str(v) for v in given] for column, given in categories.items()}
         wanted = _label_columns(chosen(labels, columns), name)
         known, dropped = set(columns), set(drop)
-        for what, names in (("label", wanted), ("drop", drop), ("categories", categories)):
+        for named, names in (
+            ("is named as a label", wanted),
+            (advice("drop names", "--drop names"), drop),
+            (advice("categories names", "--categories names"), categories),
+        ):
             for column in names:
                 if column not in known:
                     meant = near_name(column, columns)
                     shown = ", ".join(columns[:10]) + (", ..." if len(columns) > 10 else "")
                     raise DataError(
-                        f"has no column {column!r}, which is named as a {what}; "
+                        f"has no column {column!r}, which {named}; "
                         + (f"is {meant!r} meant?" if meant else f"it has {shown}"),
                         path=name,
                     )
