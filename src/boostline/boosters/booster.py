@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -81,12 +81,12 @@ class Booster(Growth):
     def _prepare(self, native: _core.Model, sets: LabelSets) -> None:
         """Get ready for label sets of these sizes."""
 
-    def _pieces(self, clock: int, n: int) -> Iterator[slice]:
+    def _pieces(self, clock: int, n: int) -> Sequence[slice]:
         """How to cut n rows that are learned at this clock, where something has to be done between them."""
-        yield slice(0, n)
+        return (slice(0, n),)
 
-    def _learned(self, native: _core.Model, sets: LabelSets) -> None:
-        """Do what has to be done after rows of a piece; `sets` are theirs."""
+    def _learned(self, native: _core.Model, sets: LabelSets, n: int) -> None:
+        """Do what has to be done after the first n rows of a piece were learned."""
 
     def _beside(self) -> Any:
         """What `learn` changes beside the compiled model, to be given back to `_set_beside`."""
@@ -147,12 +147,11 @@ class Booster(Growth):
         native = self._native or self._built(rows.n_features)
         undo = Undo(native, rows.n)
         clock, beside = native.clock(), self._beside()
-        scores = []
         try:
-            for part in self._pieces(clock, rows.n):
-                scores.append(
-                    self._learn_piece(native, rows.take(part), sets.take(part), weights[part])
-                )
+            scores = [
+                self._learn_piece(native, rows.take(part), sets.take(part), weights[part])
+                for part in self._pieces(clock, rows.n)
+            ]
         except BaseException:
             # A row is learned by all or by nobody. With learners written in Python the whole call is taken back;
             # without them the rows before stay, when Ctrl-C comes or there is no memory for the next one.
@@ -185,7 +184,7 @@ class Booster(Growth):
                 weights,
             )
         finally:  # whatever ended it, the rows learned by then count
-            self._learned(native, sets.take(slice(0, native.clock() - clock)))
+            self._learned(native, sets, native.clock() - clock)
 
     def score(self, x: Any) -> FloatArray:
         """Scores of the labels, higher is more relevant: (k,) for one example, (n, k) for a block. Changes nothing.

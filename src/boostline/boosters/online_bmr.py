@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -153,20 +154,18 @@ class OnlineBMR(Booster):
         ]
         return np.ascontiguousarray(found)
 
-    def _pieces(self, clock: int, n: int) -> Iterator[slice]:
+    def _pieces(self, clock: int, n: int) -> Sequence[slice]:
         """With ``edge="auto"``, pieces end where the edge is looked at: at every PERIOD-th row of the stream."""
-        start = 0
-        while self._search is not None and n - start > PERIOD - (clock + start) % PERIOD:
-            stop = start + PERIOD - (clock + start) % PERIOD
-            yield slice(start, stop)
-            start = stop
-        yield slice(start, n)
+        if self._search is None:
+            return super()._pieces(clock, n)
+        ends = [*range(PERIOD - clock % PERIOD, n, PERIOD), n]
+        return [slice(start, end) for start, end in itertools.pairwise([0, *ends])]
 
-    def _learned(self, native: _core.Model, sets: LabelSets) -> None:
+    def _learned(self, native: _core.Model, sets: LabelSets, n: int) -> None:
         if self._search is None:
             return
-        self._promise(native, sets)
-        if sets.n and native.clock() % PERIOD == 0:
+        self._promise(native, sets.take(slice(0, n)))
+        if n and native.clock() % PERIOD == 0:
             own = native.state()
             gain, weight = own["edge_numerator"].sum(), own["edge_denominator"].sum()
             if self._search.look(float(gain), float(weight)):

@@ -17,6 +17,9 @@ from boostline.contract.sparse import is_sparse, read_csr
 #: So many names are shown in an error; of a thousand columns the first ones say enough.
 _MOST_SHOWN = 8
 
+#: What comes for every row of a stream has no columns; it is not asked for them.
+_NAMELESS = (np.ndarray, list, tuple, set, frozenset)
+
 
 @dataclass(frozen=True)
 class Named:
@@ -56,6 +59,8 @@ def take_rows(x: Any, rows: Any) -> Any:
 
 def names_of(x: Any, name: str) -> list[Any] | None:
     """The names of a frame's columns; None for anything else."""
+    if type(x) in _NAMELESS:
+        return None
     if isinstance(x, Named):
         names = distinct(x.names, name, "column")
     elif is_frame(x):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,12 +25,17 @@ class LabelLists:
 
     @classmethod
     def of(cls, sets: Sequence[Sequence[int]]) -> LabelLists:
+        if len(sets) == 1:
+            return cls(np.array([0, len(sets[0])]), np.array(sets[0], dtype=np.int32))
         start = np.zeros(len(sets) + 1, np.int64)
         np.cumsum(np.array([len(one) for one in sets], np.int64), out=start[1:])
         return cls(start, np.array([label for one in sets for label in one], dtype=np.int32))
 
     @classmethod
     def nonzero(cls, mask: Bools) -> LabelLists:
+        if len(mask) == 1:
+            found = mask[0].nonzero()[0]
+            return cls(np.array([0, len(found)]), found.astype(np.int32))
         row, column = np.nonzero(mask)
         return cls.from_pairs(row, column, len(mask))
 
@@ -75,6 +79,10 @@ class LabelLists:
         )
 
 
+_NO_LABELS = np.zeros(0, np.int32)
+_NOTHING = LabelLists(np.zeros(2, np.int64), _NO_LABELS)  # in the only row
+
+
 class LabelSets:
     """What is known of the labels of n rows. Has two forms; the one that was not given is made when it is asked for.
 
@@ -111,31 +119,45 @@ class LabelSets:
         unknown = codes == UNKNOWN
         return cls(n, n_labels, masks=(codes == 1, unknown if unknown.any() else None))
 
-    @cached_property
-    def relevant(self) -> LabelLists:
-        return self._lists[0] if self._lists else LabelLists.nonzero(self.is_relevant)
-
-    @cached_property
-    def unknown(self) -> LabelLists:
-        if self.has_unknown:
-            if self._lists:
-                return self._lists[1]  # type: ignore[return-value]
-            return LabelLists.nonzero(self._masks[1])  # type: ignore[index, arg-type]
-        return LabelLists(np.zeros(self.n + 1, np.int64), np.zeros(0, np.int32))
-
     @property
     def has_unknown(self) -> bool:
         return (self._lists or self._masks)[1] is not None  # type: ignore[index]
 
-    @cached_property
-    def is_relevant(self) -> Bools:
-        return self._masks[0] if self._masks else self.relevant.mask(self.n_labels)
+    @property
+    def relevant(self) -> LabelLists:
+        return self._as_lists()[0]
 
-    @cached_property
+    @property
+    def unknown(self) -> LabelLists:
+        if (lists := self._as_lists()[1]) is not None:
+            return lists
+        return _NOTHING if self.n == 1 else LabelLists(np.zeros(self.n + 1, np.int64), _NO_LABELS)
+
+    @property
+    def is_relevant(self) -> Bools:
+        return self._as_masks()[0]
+
+    @property
     def is_unknown(self) -> Bools | None:
-        if not self.has_unknown:
-            return None
-        return self._masks[1] if self._masks else self.unknown.mask(self.n_labels)
+        return self._as_masks()[1]
+
+    def _as_lists(self) -> tuple[LabelLists, LabelLists | None]:
+        if self._lists is None:
+            relevant, unknown = self._as_masks()
+            self._lists = (
+                LabelLists.nonzero(relevant),
+                None if unknown is None else LabelLists.nonzero(unknown),
+            )
+        return self._lists
+
+    def _as_masks(self) -> tuple[Bools, Bools | None]:
+        if self._masks is None:
+            relevant, unknown = self._as_lists()
+            self._masks = (
+                relevant.mask(self.n_labels),
+                None if unknown is None else unknown.mask(self.n_labels),
+            )
+        return self._masks
 
     @property
     def relevance(self) -> NDArray[np.int8]:

@@ -256,7 +256,9 @@ def _twice(label: Any, name: str) -> str:
 
 def _listed(relevant: Any) -> Any:
     """A column of label sets (an array or series of lists) as a list; all else as it is."""
-    if getattr(relevant, "ndim", 1) != 1 or not hasattr(relevant, "__array__"):
+    if not hasattr(relevant, "__array__") or getattr(relevant, "ndim", 1) != 1:
+        return relevant
+    if isinstance(relevant, np.ndarray) and relevant.dtype.kind != "O":
         return relevant
     to_list = getattr(relevant, "to_list", None) or getattr(relevant, "tolist", None)
     if np.asarray(relevant).dtype.kind == "O" and to_list is not None:

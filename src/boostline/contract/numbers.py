@@ -12,6 +12,8 @@ FloatArray = NDArray[np.float64]
 
 def read_weights(weight: Any, n: int, name: str = "weight") -> FloatArray:
     """Check importance weights: numbers in [0, 1], one for all rows or one for each."""
+    if type(weight) is float and 0.0 <= weight <= 1.0:  # as it mostly is
+        return np.full(n, weight)
     try:
         array = np.asarray(weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
