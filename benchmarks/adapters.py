@@ -104,22 +104,24 @@ def yeast(n_shuffles: int) -> dict[str, dict[str, float]]:
     from sklearn.neural_network import MLPClassifier
     from sklearn.preprocessing import StandardScaler
 
-    from boostline.sklearn import OnlineBMRClassifier
+    from boostline.sklearn import LabelRankerClassifier, OnlineBMRClassifier
 
     data = bl.data.load("yeast")
     X, Y = StandardScaler().fit_transform(data.X), np.asarray(data.Y, dtype=int)
-    trees = bl.learners.paper_trees(100)
     # Small blocks and steps of 0.01 were tried as well as the defaults, so that the peer is seen at its best.
     models = {
-        "AdaOLMRClassifier": (SklearnClassifier(random_state=SEED), 10),
+        "LabelRankerClassifier": (LabelRankerClassifier(random_state=SEED), 10),
         "LabelRankerClassifier(zero_point='common')": (
-            SklearnClassifier(zero_point="common", random_state=SEED),
+            LabelRankerClassifier(zero_point="common", random_state=SEED),
             10,
         ),
-        "OnlineBMRClassifier": (OnlineBMRClassifier(random_state=SEED), 10),
-        "AdaOLMRClassifier(paper_trees(100))": (SklearnClassifier(trees, random_state=SEED), 10),
-        "AdaOLMRClassifier(paper_trees(100), 'common')": (
-            SklearnClassifier(trees, zero_point="common", random_state=SEED),
+        "OnlineBMRClassifier(auto_mix())": (
+            OnlineBMRClassifier(bl.learners.auto_mix(), random_state=SEED),
+            10,
+        ),
+        "AdaOLMRClassifier": (SklearnClassifier(random_state=SEED), 10),
+        "AdaOLMRClassifier(zero_point='common')": (
+            SklearnClassifier(zero_point="common", random_state=SEED),
             10,
         ),
         "MLPClassifier, single rows": (MLPClassifier(random_state=SEED), 1),
