@@ -171,7 +171,7 @@ def test_theory_runs_its_experiments(boostline, tmp_path):
         (["train"], 2, "Missing argument"),
         (["train", "data.csv", "--model", "m.blm", "--resume", "--append"], 2, "only one of"),
         (["train", "nowhere.csv", "-l", "a", "--model", "m.blm"], 1, "nowhere.csv: cannot be"),
-        (["train", "data.csv", "--model", "m.blm"], 1, "needs --labels"),
+        (["train", "data.csv", "--model", "m.blm"], 1, "give --labels"),
         (["train", "data.csv", "-l", "x*", "--model", "m.blm"], 1, "no column of data.csv matches"),
         (["train", "data.csv", "-l", "tag_*", "--model", "m.blm"], 1, "'id' has 'row-0'"),
         (["train", "data.csv", "-l", "a", "--model", "m.blm"], 1, "has no column 'a'"),

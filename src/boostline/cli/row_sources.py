@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boostline.cli.columns import Aligned, Arranged, Columns, has_own_values
-from boostline.cli.headers import read_columns
 from boostline.cli.options import parse_categories, split_commas
 
 if TYPE_CHECKING:
     from boostline.data import Dataset, Unseen
+    from boostline.data.formats import Reader
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,13 @@ class Input:
     def name(self) -> str:
         return "standard input" if self.source == "-" else self.source
 
-    def format_name(self) -> str:
-        from boostline.data.formats import format_of
+    def reader(self) -> type[Reader]:
+        """That of its format; standard input is csv if nothing else was said."""
+        from boostline.data.formats import FORMATS, format_of
 
         if self.source == "-" and self.format is None:
-            return "csv"
-        return format_of(self.source, self.format)
+            return FORMATS["csv"]
+        return FORMATS[format_of(self.source, self.format)]
 
     def options(self) -> dict[str, Any]:
         """What `boostline.data.stream` and `boostline.data.load` are to be told; None: nothing."""
@@ -170,28 +171,26 @@ def load_data(given: Input, **more: Any) -> Dataset:
     whole = whole_set(given, **more)
     if whole is not None:
         return whole
-    format_name = given.format_name()
-    source, columns = read_columns(given, format_name)
-    labels = _labels(given, format_name, columns)
-    return data.load(source, labels=labels, format=format_name, **given.options(), **more)
+    reader = given.reader()
+    labels = _labels(given, reader)
+    return data.load(given.source, labels=labels, format=reader.format, **given.options(), **more)
 
 
 def _file_to_learn(given: Input, block: int, known: Columns | None) -> Rows:
     from boostline import data
 
-    format_name = given.format_name()
-    source, columns = read_columns(given, format_name)
+    reader = given.reader()
     options = given.options()
     if known is None or given.labels:
-        labels = _labels(given, format_name, columns)
+        labels = _labels(given, reader)
     else:
-        labels = known.labels if columns is not None else known.label_argument
+        labels = known.labels if reader.names_columns else known.label_argument
     if known is not None:
-        options |= _known_options(known, format_name, columns, options)
-        if columns is not None and options["drop"] is not None:
+        options |= _known_options(known, reader, options)
+        if reader.names_columns and (dropped := options["drop"]) is not None:
             # What was left out of the first file need not be in this one.
-            options["drop"] = [column for column in options["drop"] if column in columns]
-    stream = data.stream(source, block=block, labels=labels, format=format_name, **options)
+            options["drop"] = lambda columns: [c for c in dropped if c in columns]
+    stream = data.stream(given.source, block=block, labels=labels, format=reader.format, **options)
     return Rows(stream, stream.features, stream.labels)
 
 
@@ -200,56 +199,67 @@ def _file_to_score(
 ) -> Rows:
     from boostline import data
 
-    format_name = given.format_name()
-    source, columns = read_columns(given, format_name)
+    reader = given.reader()
     options = given.options()
-    options |= _known_options(known, format_name, columns, options)
-    if columns is not None:
-        left_out = known.to_leave_out(columns, with_labels)
-        options["drop"] = list(dict.fromkeys([*(options["drop"] or ()), *left_out]))
-    if format_name != "arff":  # whose nominal values are compared by name when rows are aligned
+    options |= _known_options(known, reader, options)
+    if reader.names_columns:
+        dropped = options["drop"] or ()
+        options["drop"] = lambda columns: [
+            *dict.fromkeys([*dropped, *known.to_leave_out(columns, with_labels)])
+        ]
+    if "unseen" in reader.options():  # else nominal values are compared when rows are aligned
         options["unseen"] = unseen
     labels: Any = ()
     if with_labels:
-        labels = known.labels if columns is not None else known.label_argument
-    stream = data.stream(source, block=block, labels=labels, format=format_name, **options)
+        labels = known.labels if reader.names_columns else known.label_argument
+    stream = data.stream(given.source, block=block, labels=labels, format=reader.format, **options)
     return Rows(stream, stream.features, stream.labels)
 
 
-def _known_options(
-    known: Columns, format_name: str, columns: list[str] | None, options: dict[str, Any]
-) -> dict[str, Any]:
+def _known_options(known: Columns, reader: type[Reader], options: dict[str, Any]) -> dict[str, Any]:
     """What a model can tell a reader about the columns of a file."""
-    if format_name == "svmlight":
+    takes = reader.options()
+    if "zero_based" in takes:  # features are numbers
         told = {"features": known.n_features}
         if options["zero_based"] is None and known.features is not None:
             told["zero_based"] = known.features[0] == "0"
         return told
-    if columns is None:
+    if not reader.names_columns:
         return {"features": known.features}
-    if format_name != "arff" and options["categories"] is None:
-        return {"categories": known.categories_in(columns)}
+    if "categories" in takes and options["categories"] is None:
+        return {"categories": known.categories_in}
     return {}
 
 
-def _labels(given: Input, format_name: str, columns: list[str] | None) -> Any:
+def _labels(given: Input, reader: type[Reader]) -> Any:
     """What ``labels=`` is to be: what was said, with patterns and files of names resolved."""
     if not given.labels:
-        if format_name in ("csv", "parquet"):
-            raise ValueError(f"{given.name} needs --labels: which of its columns are labels?")
         return None
     if len(given.labels) == 1:
         only = given.labels[0]
         if format_name == "arff" and only.endswith(".xml"):
             return only
-        if format_name == "svmlight" and only.isdecimal():
+        if "zero_based" in reader.options() and only.isdecimal():
             return int(only)
     names: list[str] = []
+    patterns: set[str] = set()
     for part in split_commas(given.labels) or []:
         if part.startswith("@"):
             with open(part[1:], encoding="utf-8") as file:
                 names += [line.strip() for line in file if line.strip()]
-        elif columns is not None and part not in columns and any(c in part for c in "*?["):
+        else:
+            names.append(part)
+            patterns |= {part} if any(c in part for c in "*?[") else set()
+    if not reader.names_columns:
+        return list(dict.fromkeys(names))
+    return lambda columns: _matching(given, names, patterns, columns)
+
+
+def _matching(given: Input, parts: list[str], patterns: set[str], columns: list[str]) -> list[str]:
+    """Columns that are named, or that a pattern matches."""
+    names: list[str] = []
+    for part in parts:
+        if part in patterns and part not in columns:
             found = [column for column in columns if fnmatch.fnmatchcase(column, part)]
             if not found:
                 shown = ", ".join(columns[:10]) + (", ..." if len(columns) > 10 else "")

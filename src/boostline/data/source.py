@@ -36,7 +36,7 @@ def is_path(source: Source) -> bool:
 def source_name(source: Source) -> str:
     """Name of `source` in messages."""
     if isinstance(source, (str, os.PathLike)):
-        return "<stdin>" if os.fspath(source) == "-" else os.fspath(source)
+        return "standard input" if os.fspath(source) == "-" else os.fspath(source)
     return str(getattr(source, "name", "<stream>"))
 
 
