@@ -237,7 +237,7 @@ def _labels(given: Input, reader: type[Reader]) -> Any:
         return None
     if len(given.labels) == 1:
         only = given.labels[0]
-        if format_name == "arff" and only.endswith(".xml"):
+        if reader.format == "arff" and only.endswith(".xml"):
             return only
         if "zero_based" in reader.options() and only.isdecimal():
             return int(only)
