@@ -125,6 +125,9 @@ class FeatureScale {
         for (std::size_t f = 0; f < n_features(); ++f) {
             require(is_count(n_nonzero_[f]), prefix, "n_nonzero");
             require(is_count(n_missing_[f]) && n_missing_[f] + n_nonzero_[f] <= n_rows_, prefix, "n_missing");
+            // Without a value there is no mean, and one value has no deviation: else rounding could take m2 below 0.
+            require(n_nonzero_[f] > 0.0 || mean_[f] == 0.0, prefix, "mean");
+            require(n_nonzero_[f] > 1.0 || m2_[f] == 0.0, prefix, "m2");
         }
         check_within(mean_, -kMean, kMean, prefix, "mean");
         check_within(m2_, 0.0, kSquares, prefix, "m2");

@@ -223,6 +223,9 @@ CONFIG_ATTACKS = {
     "ten thousand more learners": lambda c: c["resolved"].extend(c["resolved"][:1] * 10_000),
     "undrawn learners": lambda c: c["resolved"][0].update(features=2),
     "a python learner": lambda c: c["resolved"].append({"kind": "python", "class": "os.system"}),
+    "a seed that is no number": lambda c: c.update(
+        resolved=None, learners=[{**L.Linear().config(), "seed": {"value": 1}}]
+    ),
     "trees without a cap that is a number": lambda c: c.update(
         resolved=None, learners=[{**L.paper_trees(2).config(), "max_bytes": 1e17}]
     ),

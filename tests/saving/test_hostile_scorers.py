@@ -123,7 +123,7 @@ ATTACKS: dict[str, list[Any]] = {
     "landmarks.inverse": [-1.0],
     "n_rows": [-1, 2**62],
     "scale.n_rows": [0.5],
-    "scale.n_nonzero": [-1.0, 0.5, 1e6],
+    "scale.n_nonzero": [-1.0, 0.0, 0.5, 1.0, 1e6],
     "scale.n_missing": [-1.0, 0.5, 1e6],
     "scale.mean": [1e200, -1e200],
     "scale.m2": [-1.0, 1e300],

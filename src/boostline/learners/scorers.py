@@ -75,6 +75,8 @@ class Linear(Scorer):
         whole_number(self.memory, "memory", 1, 2**24)
         real_number(self.learning_rate, "learning_rate", 0.0, 100.0, open_low=True)
         whole_number(self.n_hashed, "n_hashed", 0, 2**28)
+        if self.seed is not None:
+            whole_number(self.seed, "seed", 0, 2**64 - 1)
 
     def resolve(self, n_features: int, rng: np.random.Generator) -> list[Description]:
         return [self if self.seed is not None else dataclasses.replace(self, seed=_draw_seed(rng))]
