@@ -137,3 +137,10 @@ def test_options_without_meaning_for_a_named_set(refused, data_folder):
 def test_an_attribute_that_is_misspelt(refused, tmp_path):
     (tmp_path / "d.arff").write_text("@relation r\n@attribute cold {0,1}\n@data\n1\n")
     assert "is 'cold' meant?" in refused("train", "d.arff", "-l", "clod", *TRAIN)
+
+
+def test_a_model_too_large_for_the_machine_says_what_it_needs(refused, tmp_path, monkeypatch):
+    monkeypatch.setattr("boostline.boosters.booster.machine_bytes", lambda: 2**10)
+    write_csv(tmp_path / "d.csv", *rows(5))
+    said = refused("train", "d.csv", "-l", "tag_*", "--drop", "id", *TRAIN)
+    assert "not enough memory: x has" in said and "use fewer features" in said

@@ -62,7 +62,7 @@ def test_a_file_that_is_not_what_was_written_leaves_the_old_one(place, tmp_path,
         file.seek(-1, os.SEEK_CUR)
         file.write(bytes([byte[0] ^ 4]))
 
-    monkeypatch.setattr(saving, "write", write_badly)
+    monkeypatch.setattr("boostline.saving.model_files.write", write_badly)
     with pytest.raises(SaveError, match="could not be loaded"):
         model.save(tmp_path / "m.blm")
     assert (tmp_path / "m.blm").read_bytes() == before

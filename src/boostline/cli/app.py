@@ -104,7 +104,8 @@ def _message(error: Exception) -> str:
         where = f"{error.filename}: " if error.filename is not None else ""
         return f"{where}{error.strerror}"
     if isinstance(error, MemoryError):
-        return "not enough memory"
+        says_more = str(error) not in ("", "std::bad_alloc")
+        return f"not enough memory: {error}" if says_more else "not enough memory"
     return str(error) or type(error).__name__
 
 

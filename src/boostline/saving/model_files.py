@@ -27,27 +27,19 @@ from boostline.saving.container import (
     stored,
     write,
 )
+from boostline.saving.errors import LoadError, SaveError
 from boostline.saving.python_states import pack, unpack
 
 if TYPE_CHECKING:
     from boostline import _core
     from boostline.boosters import Booster
-    from boostline.learners import Description
 
-__all__ = ["FORMAT", "LoadError", "SaveError", "load", "load_with_extra", "read_header", "save"]
+__all__ = ["FORMAT", "load", "load_with_extra", "read_header", "save"]
 
 FORMAT = 2
 
 # The booster itself, where the core is asked for the arrays of a learner.
 _OWN = -1
-
-
-class LoadError(ValueError):
-    """The file is not a boostline model, is damaged, or needs a newer version."""
-
-
-class SaveError(ValueError):
-    """The model is in a state that no file can hold; nothing has been written."""
 
 
 def save(model: Booster, path: str | os.PathLike[str], extra: dict[str, Any] | None = None) -> None:
@@ -126,12 +118,14 @@ def _held(state: _core.StoredState, learner: int) -> dict[str, Stored]:
 
 def _check_written(file: BinaryIO, model: Booster) -> None:
     """All that `load` asks of a file but for the numbers in the learners' arrays, which were checked in the model."""
+    from boostline.saving.claims import check_size
+
     file.flush()
     try:
         opened = ArrayFile(file)
         metadata = _checked_metadata(opened)
         opened.check_digest(metadata)
-        _check_size(metadata["config"], opened, None)
+        check_size(metadata["config"], opened, None)
         learners = [d.learner for d in model._learners if d.kind == "python"]  # type: ignore[attr-defined]
         type(model).from_config({**metadata["config"], "resolved": None}, learners)
         for packed in (metadata["extra"], *metadata["python"].values()):
@@ -260,10 +254,11 @@ def _build(
     file: ArrayFile, metadata: dict[str, Any], learners: Sequence[Any], max_bytes: int | None
 ) -> Booster:
     from boostline.boosters import Booster
+    from boostline.saving.claims import check_classes, check_size
 
     config, python = metadata["config"], metadata["python"]
-    _check_size(config, file, max_bytes)
-    _check_classes(config, learners)
+    check_size(config, file, max_bytes)
+    check_classes(config, learners)
     model = Booster.from_config(config, learners)
     of_learner, own = _arrays_by_owner(file)
     native = model._native
@@ -324,71 +319,6 @@ def _load_arrays(native: _core.Model, learner: int, file: ArrayFile, names: list
 def _names_of(learner: int) -> Any:
     prefix = "" if learner == _OWN else f"learners.{learner}."
     return lambda state: [prefix + name for name, _, _ in state.arrays(learner)]
-
-
-def _check_size(config: dict[str, Any], file: ArrayFile, max_bytes: int | None) -> None:
-    """Compare what the description asks for with what the file holds, before anything is allocated."""
-    from boostline.learners import from_config
-    from boostline.saving.limits import MOST_VOTES, least_bytes, machine_bytes, size_text
-
-    k, d = config["n_labels"], config["n_features"]
-    resolved = config["resolved"]
-    source = config["learners"] if resolved is None else resolved
-    described = {i: from_config(c) for i, c in enumerate(source) if c.get("kind") != "python"}
-    votes = sum(one.n_votes for one in described.values()) + len(source) - len(described)
-    if votes > MOST_VOTES:
-        raise LoadError(f"it has {votes} learners, but at most {MOST_VOTES} are allowed")
-    if resolved is not None:
-        _check_stored(described, votes, k, d, file)
-    needed = least_bytes(list(described.values()), k, None if resolved is None else d)
-    limit = machine_bytes() if max_bytes is None else max_bytes
-    if needed > limit:
-        raise LoadError(
-            f"it has {votes} learners and {k} labels, which need {size_text(needed)}; at most {size_text(limit)} "
-            "are allowed"
-        )
-
-
-def _check_stored(
-    described: dict[int, Description], votes: int, n_labels: int, n_features: int, file: ArrayFile
-) -> None:
-    """What a learner allocates at once is part of its state: the file must hold as much."""
-    for name, size in (("label_set_sizes", n_labels + 1), ("learner_weights", votes)):
-        entry = file.entries.get(name)
-        if entry is None or entry.shape != (size,):
-            raise LoadError(
-                f"its array {name} does not fit to {n_labels} labels and {votes} learners"
-            )
-    held: dict[str, int] = {}
-    for name, entry in file.entries.items():
-        part, _, rest = name.partition(".")
-        if part == "learners":
-            owner = rest.partition(".")[0]
-            held[owner] = held.get(owner, 0) + entry.stop - entry.start
-    for i, description in described.items():
-        needed, found = description.least_bytes(n_labels, n_features), held.get(str(i), 0)
-        if needed > found:
-            raise LoadError(
-                f"learner {i} with {n_labels} labels and {n_features} features has at least {needed} bytes of arrays, "
-                f"but the file has {found}"
-            )
-
-
-def _check_classes(config: dict[str, Any], learners: Sequence[Any]) -> None:
-    """States must not go to learners of another class: that is how a wrong order shows."""
-    source = config["learners"] if config["resolved"] is None else config["resolved"]
-    wanted = [c["class"] for c in source if c.get("kind") == "python"]
-    if len(learners) != len(wanted):
-        raise LoadError(
-            f"it has {len(wanted)} learners written in Python ({', '.join(map(str, wanted)) or 'none'}), "
-            f"but learners= has {len(learners)}; give such objects, in their order"
-        )
-    for i, (learner, name) in enumerate(zip(learners, wanted, strict=True)):
-        found = type(learner).__qualname__
-        if name.rpartition(".")[2] != found.rpartition(".")[2]:
-            raise LoadError(f"learners[{i}] is a {found}, but the file's is a {name}")
-        if not hasattr(learner, "set_state"):
-            raise LoadError(f"learners[{i}], a {found}, has no set_state(state)")
 
 
 def _check_names(given: Sequence[str], wanted: Sequence[str], owner: str) -> None:
