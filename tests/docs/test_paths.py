@@ -25,8 +25,15 @@ PATH = re.compile(rf"(?<![\w./<-])(?:{'|'.join(FOLDERS)})/[\w./*-]*\w/?")
 FILE = re.compile(
     r"(?<![\w./<>{}*-])(?:[\w-]+/)*[\w-]+\.(?:cpp|hpp|pyi?|sh|md|toml|yml)\b(?!\w|\()"
 )
-# Written by an example, and by a test.
-EXAMPLES = {"src/boostline/data/formats/fasttext.py", "troubled.py"}
+# Written by examples, and by a test.
+EXAMPLES = {
+    "core/majority.hpp",
+    "src/boostline/boosters/majority.py",
+    "src/boostline/data/formats/fasttext.py",
+    "src/core/majority.hpp",
+    "src/core/scorers/followers.cpp",
+    "troubled.py",
+}
 
 
 def named(text: str) -> Iterator[str]:
