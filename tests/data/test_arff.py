@@ -144,7 +144,6 @@ PLAIN = "@relation r\n@attribute a real\n@attribute b {0,1}\n@attribute y {0,1}\
         (PLAIN + "\uff11,1,1\n", r":6: the attribute 'a' is numeric, but has the value '\uff11'"),
         (PLAIN + "1,2,1\n", r":6: the attribute 'b' has the value '2', but its domain is \{0, 1\}"),
         (PLAIN + "1,1,2\n", r":6: the attribute 'y' has the value '2', but its domain is"),
-        (PLAIN + "1,1,?\n", r":6: the label 'y' is missing \(\?\); a label is 0 or 1"),
         (
             PLAIN.replace("{0,1}", "{red,green}", 1) + "1,green,1\n1,blue,0\n",
             r":7: the attribute 'b' has the value 'blue', but its domain is \{red, green\}",
@@ -172,7 +171,6 @@ PLAIN = "@relation r\n@attribute a real\n@attribute b {0,1}\n@attribute y {0,1}\
         (PLAIN + "{0 1} x\n", r":6: the sparse row does not end with \}"),
         (PLAIN + "{0 1,,2 1}\n", r":6: the sparse row has ',2 1'"),
         (PLAIN + "{1 2}\n", r":6: the attribute 'b' has the value '2'"),
-        (PLAIN + "{2 ?}\n", r":6: the label 'y' is missing"),
         ("@relation r\n@attribute a real\n", r":2: ends before @data: the file is cut off"),
         ("", r"ends before @data"),
         ("@relation r\n@data\n1\n", r":2: @data comes before any @attribute"),
@@ -204,7 +202,7 @@ PLAIN = "@relation r\n@attribute a real\n@attribute b {0,1}\n@attribute y {0,1}\
         ),
         (
             "@relation r\n@attribute y real\n@data\n0.5\n",
-            r":4: the label 'y' is '0.5'; a label is 0 or 1",
+            r":4: the label 'y' has '0.5', but must have 0 or 1",
         ),
         (
             "@relation r\n@attribute y {1,0}\n@data\n1\n{}\n",

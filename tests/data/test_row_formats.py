@@ -250,13 +250,17 @@ def test_json_rows_that_have_every_feature_are_dense() -> None:
             '{"features": {"b": 1}, "labels": []}',
             r"the row has the feature 'b', which is not among the 1",
         ),
-        ('{"features": {}, "labels": "y"}', r"'labels' is a text, but an array is wanted"),
+        ('{"features": {}, "labels": "y"}', r"'labels' is a text, but must be an array of the"),
         (
             '{"features": {}, "labels": ["z"]}',
             r"the row has the label 'z', which is not among the 1",
         ),
         ('{"features": {}, "labels": [true]}', r"a label is true or false, but a text"),
-        ('{"features": {}, "labels": ["y", "y"]}', r"the row has a label twice"),
+        ('{"features": {}, "labels": ["y", "y"]}', r"the row has label 'y' twice, but must have"),
+        (
+            '{"features": {}, "labels": {"y": "yes"}}',
+            r"the row has the value 'yes' for label 'y', but",
+        ),
         ('{"features": {"a": 1, "a": 2}, "labels": []}', r"the row has the key 'a' twice"),
         ('{"features": {}, "labels": [], "labels": ["y"]}', r"the row has the key 'labels' twice"),
         (

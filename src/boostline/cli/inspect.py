@@ -101,16 +101,13 @@ def inspect(
 
 def _ranked_labels(model: Any, known: Any, given: Any, unseen: Any) -> Any:
     """Score a labelled file, and see how each label is ranked."""
-    import numpy as np
-
     from boostline import inspect as look
     from boostline.cli.columns import label_names
     from boostline.cli.row_sources import rows_to_score
 
     losses = look.LabelLosses(model.n_labels)
     for X, Y in rows_to_score(given, 256, known, unseen, with_labels=True):
-        relevant = Y.toarray() if hasattr(Y, "toarray") else Y
-        losses.update(np.atleast_2d(model.score(X)), relevant)
+        losses.update(model.score(X), Y)
     return losses.table(label_names(model))
 
 

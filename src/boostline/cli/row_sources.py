@@ -294,12 +294,20 @@ class Fingerprint:
         for name, matrix in (("x", X), ("y", Y)):
             if hasattr(matrix, "tocsr"):
                 csr = matrix.tocsr()
-                self._add(f"{name}.values", np.asarray(csr.data))
+                self._add(f"{name}.values", _label_codes(csr.data) if name == "y" else csr.data)
                 self._add(f"{name}.columns", np.asarray(csr.indices, dtype=np.int64))
                 self._add(f"{name}.sizes", np.diff(csr.indptr).astype(np.int64))
             else:
-                self._add(name, np.asarray(matrix))
+                self._add(name, _label_codes(matrix) if name == "y" else np.asarray(matrix))
 
     def _add(self, name: str, array: Any) -> None:
         content = np.ascontiguousarray(array).view(np.uint8).data
         self.sums[name] = zlib.crc32(content, self.sums.get(name, 0))
+
+
+def _label_codes(values: Any) -> Any:
+    """0, 1, and -1 for unknown. A block has floats if it has unknown labels: that depends on where it was cut."""
+    array = np.asarray(values)
+    return (
+        array if array.dtype == np.bool_ else np.where(np.isnan(array), -1, array).astype(np.int8)
+    )

@@ -153,7 +153,7 @@ class LabelSpace:
         if array.dtype.kind not in "iuf":
             raise TypeError(f"{name} has dtype {array.dtype}, but must have bools, or 0 and 1")
         mask = array == 1
-        return LabelSets(n, self.n_labels, masks=(mask, _unknown_values(array, mask, name)))
+        return LabelSets(n, self.n_labels, masks=(mask, unknown_values(array, mask, name)))
 
     def _read_sparse(self, matrix: Any, n: int, name: str) -> LabelSets:
         if len(matrix.shape) == 1:
@@ -164,7 +164,7 @@ class LabelSpace:
         if csr.values.dtype.kind not in "biuf":
             raise TypeError(f"{name} has dtype {csr.values.dtype}, but must have bools, or 0 and 1")
         mask = csr.values == 1
-        odd = _unknown_values(csr.values, mask, name)
+        odd = unknown_values(csr.values, mask, name)
         row = np.repeat(np.arange(n), np.diff(csr.start))
         lists = [
             None if one is None else LabelLists.from_pairs(row[one], csr.column[one], n)
@@ -274,7 +274,7 @@ def _is_collection(one: Any) -> bool:
     return isinstance(one, Sequence | Set | Mapping | np.ndarray) and not isinstance(one, str)
 
 
-def _unknown_values(values: NDArray[Any], is_one: Bools, name: str) -> Bools | None:
+def unknown_values(values: NDArray[Any], is_one: Bools, name: str) -> Bools | None:
     """Which values are NaN; None if none is. Refuses what is neither 0 nor 1 nor NaN."""
     odd = ~(is_one | (values == 0))
     if not odd.any():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.contract.labels import unknown_values
 from boostline.contract.sparse import is_sparse
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["Block", "Dataset", "DatasetSummary"]
 
 Matrix: TypeAlias = "NDArray[np.float64] | csr_matrix"
-Indicator: TypeAlias = "NDArray[np.bool_] | csr_matrix"
+#: Of bools; of floats where something is unknown, which is NaN.
+Indicator: TypeAlias = "NDArray[np.bool_] | NDArray[np.float64] | csr_matrix"
 
 #: With more labels than this the readers keep Y as CSR: a row of so many bools is mostly zeros.
 MAX_DENSE_LABELS = 1024
@@ -85,7 +87,8 @@ class Dataset:
     X
         Features, float64 ndarray or scipy CSR of shape (n, d); NaN is a missing value.
     Y
-        Indicators of the relevant labels, bool ndarray (or CSR when k is large) of shape (n, k).
+        Indicators of the relevant labels, bool ndarray (or CSR when k is large) of shape (n, k). Where something is
+        unknown it is NaN, and the others are 0.0 and 1.0.
     n_train
         The first `n_train` rows are for training, the rest for testing. Default: all rows.
     labels, features
@@ -115,8 +118,8 @@ class Dataset:
     name: str = "data"
 
     def __post_init__(self) -> None:
-        X = _as_matrix(self.X, "X", np.float64)
-        Y = _as_matrix(self.Y, "Y", np.bool_)
+        X = _as_matrix(self.X, "X").astype(np.float64, copy=False)
+        Y = _as_indicator(self.Y)
         if X.shape[0] != Y.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows, but Y has {Y.shape[0]}")
         n, d, k = X.shape[0], X.shape[1], Y.shape[1]
@@ -144,7 +147,7 @@ class Dataset:
         )
 
     def __iter__(self) -> Iterator[tuple[Any, NDArray[np.bool_]]]:
-        """Yield ``(x, relevant)``: a row (or a CSR matrix of one row) and k bools."""
+        """Yield ``(x, relevant)``: a row (or a CSR matrix of one row) and k indicators."""
         for block in self.blocks(1024):
             yield from iterate_rows(block)
 
@@ -195,7 +198,8 @@ class Dataset:
 
     def describe(self) -> DatasetSummary:
         """Count what the paper's Table 2 counts: rows, features, labels, sizes of label sets."""
-        sizes = np.asarray(self.Y.sum(axis=1)).ravel().astype(np.int64)
+        relevant: Any = self.Y == 1
+        sizes = np.asarray(relevant.sum(axis=1)).ravel().astype(np.int64)
         values = self.X.data if is_sparse(self.X) else self.X
         cells = max(1, len(self) * self.n_features)
         return DatasetSummary(
@@ -219,33 +223,32 @@ class Dataset:
         return Dataset(self.X[rows], self.Y[rows], n_train, self.labels, self.features, self.name)
 
 
-def iterate_rows(block: Block) -> Iterator[tuple[Any, NDArray[np.bool_]]]:
+def iterate_rows(block: Block) -> Iterator[tuple[Any, NDArray[Any]]]:
     """Rows of one block as ``(x, relevant)``."""
     X, Y = block
-    indicators: NDArray[np.bool_] = Y if isinstance(Y, np.ndarray) else Y.toarray()
+    indicators: NDArray[Any] = Y if isinstance(Y, np.ndarray) else Y.toarray()
     for row in range(len(indicators)):
         yield (X[row] if isinstance(X, np.ndarray) else X[row : row + 1]), indicators[row]
 
 
-def _as_matrix(value: Any, name: str, dtype: Any) -> Any:
-    """Two-dimensional float64 / bool, dense or CSR; copies only what is of another kind."""
+def _as_matrix(value: Any, name: str) -> Any:
+    """Two-dimensional, dense or CSR."""
     if is_sparse(value):
-        matrix = value.tocsr()
-        if dtype is np.bool_:
-            _only_zero_or_one(matrix.data, name)
-        return matrix.astype(dtype, copy=False)
+        return value.tocsr()
     array = np.asarray(value)
     if array.ndim != 2:
-        raise ValueError(f"{name} has {array.ndim} dimensions, but needs 2 (rows, columns)")
-    if dtype is np.bool_ and array.dtype != np.bool_:
-        _only_zero_or_one(array, name)
-    return array.astype(dtype, copy=False)
+        raise ValueError(f"{name} has {array.ndim} dimensions, but must have 2 (rows, columns)")
+    return array
 
 
-def _only_zero_or_one(values: Any, name: str) -> None:
-    bad = np.asarray(values)[(values != 0) & (values != 1)]
-    if bad.size:
-        raise ValueError(f"{name} has the value {bad.flat[0]!r}, but an indicator is 0 or 1")
+def _as_indicator(value: Any) -> Any:
+    """Bools; floats if something is unknown (NaN)."""
+    matrix = _as_matrix(value, "Y")
+    values = np.asarray(matrix.data if is_sparse(matrix) else matrix)
+    if values.dtype == np.bool_:
+        return matrix
+    is_partly = unknown_values(values, values == 1, "Y") is not None
+    return matrix.astype(np.float64 if is_partly else np.bool_, copy=False)
 
 
 def _names(names: Sequence[str], count: int, what: str) -> list[str]:
@@ -260,5 +263,7 @@ def _count_label_sets(Y: Any) -> int:
     if is_sparse(Y):
         ordered = Y.sorted_indices()
         bounds = zip(ordered.indptr[:-1], ordered.indptr[1:], strict=True)
-        return len({ordered.indices[a:b].tobytes() for a, b in bounds})
-    return len({row.tobytes() for row in np.packbits(Y, axis=1)})
+        return len(
+            {ordered.indices[a:b].tobytes() + ordered.data[a:b].tobytes() for a, b in bounds}
+        )
+    return len({row.tobytes() for row in (np.packbits(Y, axis=1) if Y.dtype == np.bool_ else Y)})

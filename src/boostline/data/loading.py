@@ -139,7 +139,7 @@ def load_files(
     assert columns is not None
     return Dataset(
         stack(X_parts, len(columns[0])),
-        stack(Y_parts, len(columns[1]), np.bool_),
+        stack(Y_parts, len(columns[1]), None if Y_parts else np.bool_),
         rows[0] if n_train is None else n_train,
         labels=columns[1],
         features=columns[0],

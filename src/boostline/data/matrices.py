@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -48,8 +49,19 @@ def from_cells(rows: Sequence[dict[int, float]], width: int, sparse: bool) -> Ma
     return csr(values, columns, ends, (len(rows), width))
 
 
-def from_relevant(rows: Sequence[Sequence[int]], n_labels: int) -> Indicator:
-    """Indicators from the label indices of each row; CSR when there are very many labels."""
+def from_relevant(
+    rows: Sequence[Sequence[int]], n_labels: int, unknown: Sequence[Sequence[int]] = ()
+) -> Indicator:
+    """Indicators from the label indices of each row; CSR when there are very many labels.
+
+    Where labels are unknown the indicators are floats, with NaN for these.
+    """
+    if any(unknown):
+        cells = [
+            dict.fromkeys(on, 1.0) | dict.fromkeys(not_known, math.nan)
+            for on, not_known in zip(rows, unknown, strict=True)
+        ]
+        return from_cells(cells, n_labels, n_labels > MAX_DENSE_LABELS)
     ends = np.cumsum([0, *map(len, rows)])
     columns = np.array([label for labels in rows for label in labels], dtype=np.int64)
     if n_labels > MAX_DENSE_LABELS:
@@ -60,7 +72,7 @@ def from_relevant(rows: Sequence[Sequence[int]], n_labels: int) -> Indicator:
     return dense
 
 
-def compact_indicator(dense: NDArray[np.bool_]) -> Indicator:
+def compact_indicator(dense: NDArray[Any]) -> Indicator:
     """Keep `dense` as it is, or turn it into CSR when there are very many labels."""
     if dense.shape[1] <= MAX_DENSE_LABELS:
         return dense

@@ -249,7 +249,7 @@ def half_width(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _packed(data: Dataset) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    Y = data.Y if isinstance(data.Y, np.ndarray) else data.Y.toarray()
+    Y: Any = data.Y if isinstance(data.Y, np.ndarray) else data.Y.toarray()
     return np.packbits(Y, axis=1)
 
 

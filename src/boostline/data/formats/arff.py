@@ -143,11 +143,14 @@ class ArffReader(Reader):
     def _token_by_token(self, batch: list[tuple[int, bytes]], sparse: bool) -> Block:
         cells: list[dict[int, float]] = []
         relevant: list[list[int]] = []
+        unknown: list[list[int]] = []
         for number, text in batch:
             cells.append({})
             relevant.append([])
+            unknown.append([])
             try:
-                self._read_row(text.decode(self._encoding), cells[-1], relevant[-1])
+                row = text.decode(self._encoding)
+                self._read_row(row, cells[-1], relevant[-1], unknown[-1])
             except UnicodeDecodeError as error:
                 raise self._lines.error(f"is not {self._encoding} ({error})", number) from error
             except ValueError as error:
@@ -155,11 +158,14 @@ class ArffReader(Reader):
                     raise
                 raise self._lines.error(str(error), number) from error
         return Block(
-            from_cells(cells, len(self.features), sparse), from_relevant(relevant, len(self.labels))
+            from_cells(cells, len(self.features), sparse),
+            from_relevant(relevant, len(self.labels), unknown),
         )
 
-    def _read_row(self, row: str, cells: dict[int, float], on: list[int]) -> None:
-        """Read a row of either kind into its feature cells and relevant labels."""
+    def _read_row(
+        self, row: str, cells: dict[int, float], on: list[int], unknown: list[int]
+    ) -> None:
+        """Read a row of either kind into its feature cells, relevant and unknown labels."""
         places = self._places
         if not row.startswith("{"):
             values = split_dense(row)
@@ -169,7 +175,7 @@ class ArffReader(Reader):
                     f"{len(places)} attributes"
                 )
             for place, value in zip(places, values, strict=True):
-                _put(place, value, cells, on)
+                _put(place, value, cells, on, unknown)
             return
         if (label := self._on_where_absent) is not None:
             raise self._lines.error(
@@ -187,19 +193,24 @@ class ArffReader(Reader):
             if index in seen:
                 raise ValueError(f"the sparse row has the index {index} twice")
             seen.add(index)
-            _put(places[index], value, cells, on)
+            _put(places[index], value, cells, on, unknown)
         cells.update((column, 1.0) for i, column in self._absent.items() if i not in seen)
 
 
-def _put(place: Place, text: str | None, cells: dict[int, float], on: list[int]) -> None:
-    """Encode one value into the row's feature cells or relevant labels."""
+def _put(
+    place: Place, text: str | None, cells: dict[int, float], on: list[int], unknown: list[int]
+) -> None:
+    """Encode one value into the row's feature cells, or its relevant or unknown labels."""
     attribute = place.attribute
     if place.label is not None:
         if text is None:
-            raise ValueError(f"the label {attribute.name!r} is missing (?); a label is 0 or 1")
+            unknown.append(place.label)
+            return
         number = _number(place, text)
         if number not in (0.0, 1.0):
-            raise ValueError(f"the label {attribute.name!r} is {text!r}; a label is 0 or 1")
+            raise ValueError(
+                f"the label {attribute.name!r} has {text!r}, but must have 0 or 1, or ? for unknown"
+            )
         if number == 1.0:
             on.append(place.label)
     elif place.column is not None:

@@ -14,6 +14,8 @@ from itertools import islice, starmap
 from typing import Any, BinaryIO
 
 from boostline.contract.advice import advice
+from boostline.contract.label_sets import UNKNOWN
+from boostline.contract.labels import distinct_labels, read_told
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError, first_repeated
 from boostline.data.formats.reader import Reader
@@ -81,15 +83,17 @@ class JsonLinesReader(Reader):
         rows = _rows(self._lines, self._drop, bool(self.labels))
         sparse: bool | None = None
         while batch := list(islice(rows, size)):
-            cells, relevant = [], []
+            cells, relevant, unknown = [], [], []
             for number, features, labels in batch:
                 cells.append(self._cells(features, number))
-                relevant.append([self._label(label, number) for label in labels])
+                places = {self._label(label, number): code for label, code in labels.items()}
+                relevant.append([place for place, code in places.items() if code == 1])
+                unknown.append([place for place, code in places.items() if code == UNKNOWN])
             if sparse is None:
                 sparse = len(cells[0]) < len(self.features)
             yield Block(
                 from_cells(cells, len(self.features), sparse),
-                from_relevant(relevant, len(self.labels)),
+                from_relevant(relevant, len(self.labels), unknown),
             )
 
     def _cells(self, features: dict[str, float | str], number: int) -> dict[int, float]:
@@ -158,8 +162,8 @@ def _feature(name: str, value: float | str) -> str:
 
 def _rows(
     lines: LineReader, drop: frozenset[str], with_labels: bool
-) -> Iterator[tuple[int, dict[str, float | str], list[str]]]:
-    """Parse rows: line number, {name: value}, labels."""
+) -> Iterator[tuple[int, dict[str, float | str], dict[str, int]]]:
+    """Parse rows: line number, {name: value}, {label: 1, 0 or UNKNOWN}."""
     for line in lines:
         if not line.strip():
             continue
@@ -184,7 +188,7 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _row(
     parsed: Any, drop: frozenset[str], with_labels: bool
-) -> tuple[dict[str, float | str], list[str]]:
+) -> tuple[dict[str, float | str], dict[str, int]]:
     if not isinstance(parsed, dict):
         raise ValueError(f"the row is {_kind(parsed)}, but an object is wanted")
     for key in ("features", "labels") if with_labels else ("features",):
@@ -203,12 +207,14 @@ def _row(
     twice = first_repeated(starmap(_feature, features.items()))
     if twice is not None:
         raise ValueError(f"the row has the feature {twice!r} twice")
-    if not isinstance(labels, list):
-        raise ValueError(f"'labels' is {_kind(labels)}, but an array is wanted")
-    names = [_label_name(label) for label in labels]
-    if len(set(names)) != len(names):
-        raise ValueError("the row has a label twice")
-    return features, names
+    if isinstance(labels, list):
+        labels = [_label_name(label) for label in labels]
+    elif not isinstance(labels, dict):
+        raise ValueError(
+            f"'labels' is {_kind(labels)}, but must be an array of the relevant ones, or an object that says "
+            "true, false or null of each"
+        )
+    return features, distinct_labels(read_told(labels, "the row"), "the row")
 
 
 def _number(name: str, value: Any) -> float:

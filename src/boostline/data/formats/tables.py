@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
@@ -101,9 +102,8 @@ class TableReader(Reader):
                 path=self.name,
                 line=numbers[int(row)],
             )
-        Y = np.empty((batch.num_rows, len(self.labels)), dtype=np.bool_)
-        for index, column in enumerate(self.labels):
-            Y[:, index] = self._bits(batch.column(column), column, numbers)
+        bits = [self._bits(batch.column(column), column, numbers) for column in self.labels]
+        Y = np.column_stack(bits) if bits else np.empty((batch.num_rows, 0), dtype=np.bool_)
         return Block(X, compact_indicator(Y))
 
     def _numbers(self, values: Any, column: str) -> NDArray[np.float64]:
@@ -144,19 +144,22 @@ class TableReader(Reader):
         encoded[codes < 0] = np.nan
         return encoded
 
-    def _bits(self, values: Any, column: str, numbers: Sequence[int]) -> NDArray[np.bool_]:
+    def _bits(self, values: Any, column: str, numbers: Sequence[int]) -> NDArray[Any]:
+        """Bools; floats if something is missing, which is NaN: unknown."""
         codes, found = _encode(values)
         bits = [LABEL_TEXT.get(str(value).strip().lower()) for value in found]
-        for code in [code for code, bit in enumerate(bits) if bit is None] + [-1]:
-            if (codes == code).any():
-                is_missing = code < 0 or found[code] in self.missing
-                given = "a missing value" if is_missing else repr(found[code])
+        for code in [code for code, bit in enumerate(bits) if bit is None]:
+            if found[code] in self.missing:
+                codes[codes == code] = -1
+            elif (codes == code).any():
                 raise DataError(
-                    f"the label {column!r} has {given}; a label is 0 or 1",
+                    f"the label {column!r} has {found[code]!r}, but must have 0 or 1, or nothing for unknown",
                     path=self.name,
                     line=numbers[int(np.argmax(codes == code))],
                 )
-        return np.array(bits, dtype=np.bool_)[codes]
+        if (codes >= 0).all():
+            return np.array(bits, dtype=np.bool_)[codes]
+        return np.array([*(math.nan if bit is None else bit for bit in bits), math.nan])[codes]
 
 
 def encode_or_drop(column: str) -> str:
