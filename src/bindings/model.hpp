@@ -5,6 +5,7 @@
 
 #include "bindings/arrays.hpp"
 #include "core/booster.hpp"
+#include "core/memory_faults.hpp"
 #include "lock.hpp"
 
 namespace boostline {
@@ -107,6 +108,7 @@ class Model {
                 labels.importance = weights.data()[i];
                 input.with_row(i, scratch, [&](const Row& row) {
                     const Change change;
+                    const MemoryFaults::InRow in_row;
                     booster_->learn(row, labels, scores + i * k);
                 });
             }

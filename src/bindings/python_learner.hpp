@@ -29,7 +29,7 @@ class PythonLearner final : public Learner {
     }
     // Called when everybody has learned the row: too late to take it back if the learner fails. It goes on as it is, like
     // one without a reset, and Python tells of the error as of others that nobody can catch.
-    void reset() override {
+    void reset() noexcept override {
         const WithPython python;
         try {
             adapter_.attr("reset")();
@@ -59,11 +59,13 @@ class PythonLearner final : public Learner {
         const auto array = nb::cast<Vector<double>>(adapter_.attr("votes")(row_to_python(x)));
         std::copy(array.data(), array.data() + n_labels_, votes);
     }
-    void learn(const Row& x, const Labels& labels, const double* costs, const double* weights) override {
+    // Learns at once; whoever made it undoes what it has learned if the row is not learned after all.
+    void prepare(const Row& x, const Labels& labels, const double* costs, const double* weights) override {
         const WithPython python;
         const auto k = static_cast<std::size_t>(n_labels_);
         adapter_.attr("learn")(row_to_python(x), to_numpy(labels.is_relevant.data(), {k}), to_numpy(costs, {k}), weights[0]);
     }
+    void commit(const Row&, const Labels&) noexcept override {}
 
   private:
     // A dense row is an array; a sparse one a tuple (indices, values, n_features), made a CSR row by the adapter.

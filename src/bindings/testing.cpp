@@ -1,4 +1,4 @@
-// What only the tests call: arithmetic, split search, and the last round of a model.
+// What only the tests call: arithmetic, split search, the last round of a model, and want of memory.
 #include <limits>
 
 #include <nanobind/stl/string.h>
@@ -9,6 +9,7 @@
 #include "bindings/parts.hpp"
 #include "core/kernels/label_updates.hpp"
 #include "core/math.hpp"
+#include "core/memory_faults.hpp"
 #include "core/philox.hpp"
 #include "core/split_search.hpp"
 
@@ -48,6 +49,8 @@ void bind_testing(nb::module_& m) {
         return nb::make_tuple(split.covariate, split.threshold, split.gain, split.gain - split.runner_up,
                               SplitSearch<float>().largest_lead(leaf));
     });
+    // From now on only the next n allocations within rows that are learned succeed; -1: all do. Returns how many were left.
+    m.def("grant_allocations", [](std::int64_t n) { return MemoryFaults::n_to_grant.exchange(n); });
     // Votes, experts' scores and costs.
     m.def("last_round", [](const Model& self) {
         const auto [votes, scores, costs] = self.reading(

@@ -32,7 +32,8 @@ class AdaOLMR final : public Booster {
   public:
     AdaOLMR(std::int32_t n_labels, std::int64_t n_features, Learners learners, std::uint64_t seed, Expert expert)
         : Booster(n_labels, n_features, std::move(learners), seed), expert_(expert) {
-        AdaOLMR::restart_weights();
+        learner_weights_.assign(static_cast<std::size_t>(n_votes_), 0.0);
+        expert_log_weights_.assign(static_cast<std::size_t>(n_votes_), 0.0);
     }
 
     std::unique_ptr<Booster> clone(bool share_serial) const override {
@@ -77,7 +78,7 @@ class AdaOLMR final : public Booster {
         expert_log_weights_ = dynamic_cast<const AdaOLMR&>(earlier).expert_log_weights_;
     }
 
-    void restart_weights() override {
+    void restart_weights() noexcept override {
         learner_weights_.assign(static_cast<std::size_t>(n_votes_), 0.0);
         expert_log_weights_.assign(static_cast<std::size_t>(n_votes_), 0.0);
     }
@@ -133,7 +134,7 @@ class AdaOLMR final : public Booster {
         write_costs(i, labels, scratch);
     }
 
-    void update(const Labels& labels, double t) override {
+    void update(const Labels& labels, double t) noexcept override {
         const double weight = labels.importance, step = weight / std::sqrt(t);
         for (std::int32_t i = 0; i < n_votes_; ++i) {
             const auto v = static_cast<std::size_t>(i);

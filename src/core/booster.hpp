@@ -21,6 +21,10 @@ namespace boostline {
 struct PairScratch {
     std::vector<double> relevant, irrelevant, relevant_sum, irrelevant_sum, e_relevant, e_irrelevant, costs, weights;
 
+    void reserve(const Labels& labels) {
+        for (auto* column : {&relevant, &relevant_sum}) column->reserve(labels.relevant.size());
+        for (auto* column : {&irrelevant, &irrelevant_sum}) column->reserve(labels.irrelevant.size());
+    }
     void split(const double* scores, const Labels& labels) {
         relevant.resize(labels.relevant.size());
         irrelevant.resize(labels.irrelevant.size());
@@ -50,7 +54,9 @@ class Booster {
         for (const auto& learner : learners_) {
             first_vote_.push_back(n_votes_);
             n_votes_ += learner->n_votes();
-            (learner->is_serial() ? serial_ : parallel_).push_back(static_cast<int>(first_vote_.size()) - 1);
+            const int i = static_cast<int>(first_vote_.size()) - 1;
+            (learner->is_serial() ? serial_ : parallel_).push_back(i);
+            (learner->works_in_commit() ? slow_to_commit_ : quick_to_commit_).push_back(i);
         }
         record_.resize(static_cast<std::size_t>(n_votes_));
         set_sizes_.assign(static_cast<std::size_t>(n_labels_) + 1, 0);
@@ -63,24 +69,22 @@ class Booster {
     std::int32_t n_votes() const { return n_votes_; }
     const Learners& learners() const { return learners_; }
 
-    // One round of Algorithm 1. Writes the scores given before learning.
+    // One round of Algorithm 1. Writes the scores given before learning. If it throws, nothing has been learned, but by
+    // learners written in Python.
     void learn(const Row& x, const Labels& labels, double* scores) {
         gather_votes(x);                                    // line 4
         accumulate();                                       // line 5
-        const double t = static_cast<double>(clock_ - restarted_at_) + 1.0;
         follow(votes_.data(), expert_scores_.data(), clock_ + 1, scores);  // lines 6 and 7
         if (labels.has_pairs()) {                           // line 8: the true labels
             prepare(labels);
             pool().run(n_votes_ + 1, 4, [&](int i, int thread) { compute_costs(i, labels, scratch_[thread]); });
+            const double loss = rank_loss(scores, labels, scratch_[0]);
             teach(x, labels);                               // lines 10 to 12
-            const double loss = keep_record(labels, scores);
-            update(labels, t);                              // lines 9 and 13
-            if (watches_drift_ && labels.importance > 0.0 && alarm_.add(loss)) restart();
+            finish_round(labels, loss);
         } else {
             rows_without_pairs_ += 1;
+            clock_ += 1;
         }
-        clock_ += 1;
-        if (restarted_at_ == clock_) for (const int i : serial_) learners_[static_cast<std::size_t>(i)]->reset();
     }
 
     // The scores of the expert that is followed at the present clock. Changes nothing.
@@ -205,19 +209,23 @@ class Booster {
     // What an algorithm supplies. Experts are numbered 1 .. N; expert_scores has s^0 .. s^N.
     virtual std::int32_t experts_needed(std::uint64_t t) const = 0;
     virtual void follow(const double* votes, const double* expert_scores, std::uint64_t t, double* scores) const = 0;
+    // Costs that are found for all learners at once, and the memory that `update` needs.
     virtual void prepare(const Labels& labels) = 0;
     // Raw costs c^{i+1} at s^i, and the rank loss of expert i, for 0 <= i <= N.
     virtual void compute_costs(int i, const Labels& labels, PairScratch& scratch) = 0;
     // How every compute_costs begins: the scores of expert i go into `scratch`, and its rank loss is noted.
     void split_scores(int i, const Labels& labels, PairScratch& scratch) {
-        scratch.split(expert_row(i), labels);
-        const double inversions = count_inversions(scratch.relevant.data(), scratch.relevant.size(),
-                                                   scratch.irrelevant.data(), scratch.irrelevant.size());
-        rank_losses_[static_cast<std::size_t>(i)] = labels.pair_weight() * inversions;
+        rank_losses_[static_cast<std::size_t>(i)] = rank_loss(expert_row(i), labels, scratch);
+    }
+    // Leaves the scores in `scratch`, split.
+    static double rank_loss(const double* scores, const Labels& labels, PairScratch& scratch) {
+        scratch.split(scores, labels);
+        return labels.pair_weight() * count_inversions(scratch.relevant.data(), scratch.relevant.size(),
+                                                       scratch.irrelevant.data(), scratch.irrelevant.size());
     }
     // t counts the examples since the last restart, from 1.
-    virtual void update(const Labels& labels, double t) = 0;
-    virtual void restart_weights() = 0;  // as new
+    virtual void update(const Labels& labels, double t) noexcept = 0;
+    virtual void restart_weights() noexcept = 0;  // as new
 
     virtual void restore_own(const Booster& earlier) {
         clock_ = earlier.clock_;
@@ -296,8 +304,8 @@ class Booster {
 
     ThreadPool& pool() {
         if (!pool_ || pool_->n_threads() != n_threads_ || !pool_->is_usable()) {
-            pool_ = std::make_shared<ThreadPool>(n_threads_);
             scratch_.resize(static_cast<std::size_t>(n_threads_));
+            pool_ = std::make_shared<ThreadPool>(n_threads_);
         }
         return *pool_;
     }
@@ -328,8 +336,22 @@ class Booster {
         for (std::int32_t i = 0; i < n_votes_; ++i) add_vote(i, vote_row(i), expert_scores_.data());
     }
 
-    // Costs go to the learners normalised to [0, 1], with weight = max - min times the example's importance.
+    // All learners take the row, or none does.
     void teach(const Row& x, const Labels& labels) {
+        try {
+            prepare_learners(x, labels);
+        } catch (...) {
+            for (const auto& learner : learners_) learner->cancel();
+            throw;
+        }
+        for (const int i : quick_to_commit_) learners_[static_cast<std::size_t>(i)]->commit(x, labels);
+        pool().run(static_cast<int>(slow_to_commit_.size()), 2, [&](int item, int) {
+            learners_[static_cast<std::size_t>(slow_to_commit_[static_cast<std::size_t>(item)])]->commit(x, labels);
+        });
+    }
+
+    // Costs go to the learners normalised to [0, 1], with weight = max - min times the example's importance.
+    void prepare_learners(const Row& x, const Labels& labels) {
         for_each_learner([&](int i, int thread) {
             Learner& learner = *learners_[static_cast<std::size_t>(i)];
             PairScratch& scratch = scratch_[static_cast<std::size_t>(thread)];
@@ -347,12 +369,19 @@ class Booster {
                 scratch.weights[v] = width * labels.importance;
                 cost_widths_[vote] = width;
             }
-            learner.learn(x, labels, scratch.costs.data(), scratch.weights.data());
+            learner.prepare(x, labels, scratch.costs.data(), scratch.weights.data());
         });
     }
 
-    // Returns the rank loss of the scores that were given.
-    double keep_record(const Labels& labels, const double* scores) {
+    // `loss` is the rank loss of the scores that were given.
+    void finish_round(const Labels& labels, double loss) noexcept {
+        keep_record(labels, loss);
+        update(labels, static_cast<double>(clock_ - restarted_at_) + 1.0);  // lines 9 and 13
+        clock_ += 1;
+        if (watches_drift_ && labels.importance > 0.0 && alarm_.add(loss)) restart();
+    }
+
+    void keep_record(const Labels& labels, double loss) {
         const double weight = labels.importance;
         const double k = static_cast<double>(n_labels_), n_relevant = static_cast<double>(labels.relevant.size());
         for (std::int32_t i = 0; i < n_votes_; ++i) {
@@ -366,23 +395,19 @@ class Booster {
             record_.expert_loss[v] += weight * rank_losses_[v + 1];
             record_.largest_weight[v] = std::max(record_.largest_weight[v], cost_widths_[v]);
         }
-        PairScratch& scratch = scratch_[0];
-        scratch.split(scores, labels);
-        const double loss =
-            labels.pair_weight() * count_inversions(scratch.relevant.data(), scratch.relevant.size(),
-                                                    scratch.irrelevant.data(), scratch.irrelevant.size());
         suffered_loss_ += weight * loss;
         set_sizes_[labels.relevant.size()] += 1;
-        return loss;
     }
 
-    // The stream has changed: what was learned misleads now. Edges and losses go on counting.
-    void restart() {
+    // The stream has changed: what was learned misleads now. Edges and losses go on counting. Learners written in Python come
+    // last: a process may be forked while they run, and everything else is done then.
+    void restart() noexcept {
         for (const int i : parallel_) learners_[static_cast<std::size_t>(i)]->reset();
         restart_weights();
         alarm_ = DriftAlarm();
         n_restarts_ += 1;
-        restarted_at_ = clock_ + 1;
+        restarted_at_ = clock_;
+        for (const int i : serial_) learners_[static_cast<std::size_t>(i)]->reset();
     }
 
     std::size_t own_bytes() const {
@@ -394,6 +419,7 @@ class Booster {
     Learners learners_;
     std::vector<std::int32_t> first_vote_;
     std::vector<int> serial_, parallel_;
+    std::vector<int> quick_to_commit_, slow_to_commit_;
     std::vector<double> votes_, expert_scores_, costs_;  // h^1.., s^0.., c^1.. of the round at hand
     LearnerRecord record_;
     double suffered_loss_ = 0.0;

@@ -40,12 +40,21 @@ class Committee final : public Learner {
         run(x, workspace_, votes, [](Scorer& scorer, const Row& row, double* raw) { scorer.score_to_learn(row, raw); });
     }
     // Follows the labels alone: each is a target of its own, whatever it costs.
-    void learn(const Row& x, const Labels& labels, const double*, const double*) override {
+    void prepare(const Row& x, const Labels& labels, const double*, const double*) override {
         if (!(labels.importance > 0.0)) return;
         targets_.assign(labels);
         for (std::size_t i = 0; i < members_.size(); ++i)
+            members_[i].scorer->prepare(row_of(i, x, workspace_), targets_, labels.importance, &workspace_.raw[i * n_labels_]);
+    }
+    void cancel() noexcept override {
+        for (const Member& member : members_) member.scorer->cancel();
+    }
+    void commit(const Row& x, const Labels& labels) noexcept override {
+        if (!(labels.importance > 0.0)) return;
+        for (std::size_t i = 0; i < members_.size(); ++i)
             members_[i].scorer->learn(row_of(i, x, workspace_), targets_, labels.importance, &workspace_.raw[i * n_labels_]);
     }
+    bool works_in_commit() const override { return true; }
 
     void grow_labels(std::int32_t n) override {
         for (const Member& member : members_) member.scorer->grow_labels(n);
@@ -59,7 +68,7 @@ class Committee final : public Learner {
         }
         n_features_ = n;
     }
-    void reset() override {
+    void reset() noexcept override {
         for (const Member& member : members_) member.scorer->reset();
     }
 

@@ -28,6 +28,9 @@ struct Entries {
         }
     }
     std::size_t size() const { return index.size(); }
+    std::size_t memory_bytes() const {
+        return index.capacity() * sizeof(std::int32_t) + value.capacity() * sizeof(double);
+    }
 
   private:
     void add(std::int64_t f, double v) {
@@ -77,6 +80,27 @@ class FeatureScale {
 
     // Zero in at least half of the rows: such a feature is scaled, never centred.
     bool is_sparse(std::size_t f) const { return 2.0 * n_nonzero_[f] <= n_rows_ - n_missing_[f]; }
+    // How many features will not be sparse once a row has been learnt.
+    std::size_t n_dense_with(const Entries& row) const {
+        const double n = n_rows_ + 1.0;
+        std::size_t n_dense = 0;
+        for (std::size_t f = 0; f < n_features(); ++f) n_dense += 2.0 * n_nonzero_[f] > n - n_missing_[f] ? 1u : 0u;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const auto f = static_cast<std::size_t>(row.index[i]);
+            const bool is_missing = row.value[i] != row.value[i];
+            const double nonzero = n_nonzero_[f] + (is_missing ? 0.0 : 1.0), missing = n_missing_[f] + (is_missing ? 1.0 : 0.0);
+            n_dense -= 2.0 * n_nonzero_[f] > n - n_missing_[f] ? 1u : 0u;
+            n_dense += 2.0 * nonzero > n - missing ? 1u : 0u;
+        }
+        return n_dense;
+    }
+
+    // As new.
+    void clear() noexcept {
+        n_rows_ = 0.0;
+        n_always_missing_ = 0;
+        for (auto* column : {&n_nonzero_, &n_missing_, &mean_, &m2_}) std::fill(column->begin(), column->end(), 0.0);
+    }
 
     double mean(std::size_t f) const {
         const double n = n_rows_ - n_missing_[f];

@@ -9,6 +9,7 @@
 #include "core/learner.hpp"
 #include "core/split_search.hpp"
 #include "core/tree_nodes.hpp"
+#include "core/tree_undo.hpp"
 
 namespace boostline {
 
@@ -39,7 +40,12 @@ class HoeffdingTree final : public Learner {
     std::string kind() const override { return "hoeffding_tree"; }
     void grow_labels(std::int32_t n) override { n_labels_ = n; }
     void grow_features(std::int64_t, bool) override {}  // it keeps to its covariates
-    void reset() override { *this = HoeffdingTree(n_labels_, settings_); }
+    void reset() noexcept override {
+        nodes_.truncate(1);
+        nodes_[0] = Node{};
+        counts_ = TreeCounts{};
+        row_.clear();
+    }
     std::unique_ptr<Learner> clone() const override { return std::make_unique<HoeffdingTree>(*this); }
 
     void predict(const Row& x, double* votes) const override {
@@ -61,18 +67,56 @@ class HoeffdingTree final : public Learner {
     }
 
     // Section 4 of the paper: every relevant label is a single-label example whose importance is the cost it saves.
-    void learn(const Row& x, const Labels& labels, const double* costs, const double* weights) override {
-        for (std::size_t f = 0; f < gathered_.size(); ++f)
-            gathered_[f] = x.dense[static_cast<std::size_t>(settings_.features[f])];
+    // Nearly always that changes numbers in one leaf, for which room is made here. A row with which the leaf may split, or
+    // that may need room under a cap, is learned here, and can be taken back.
+    void prepare(const Row& x, const Labels& labels, const double* costs, const double* weights) override {
+        row_.clear();
+        Node& leaf = node(row_.leaf = find_leaf(x));
+        double weight_after = leaf.weight;
+        std::size_t n_new = 0, n_unobserved = 0;
         for (const std::int32_t label : labels.relevant) {
             const double importance =
                 settings_.weight_scale * weights[0] * (1.0 - costs[static_cast<std::size_t>(label)]);
-            if (importance > 0.0) learn_label(find_leaf(x), label, std::min(importance, kMostImportance));
+            if (!(importance > 0.0)) continue;
+            std::int32_t entry = find_entry(leaf, label);
+            if (entry < 0 || leaf.entries[static_cast<std::size_t>(entry)].stats < 0) ++n_unobserved;
+            if (entry < 0) {
+                entry = leaf.n_entries() + static_cast<std::int32_t>(n_new++);
+                weight_after += kFirstMass;
+            }
+            row_.labels.push_back({std::min(importance, kMostImportance), label, entry});
+            weight_after += row_.labels.back().importance;
         }
+        if (row_.labels.empty()) return;
+        for (std::size_t f = 0; f < gathered_.size(); ++f)
+            gathered_[f] = x.dense[static_cast<std::size_t>(settings_.features[f])];
+        if (settings_.max_bytes == 0 && !(leaf.active && is_time_to_try(leaf, weight_after))) {
+            leaf.entries.reserve(room_for(leaf.entries.size() + n_new));
+            if (leaf.active && n_unobserved > 0) leaf.stats.reserve(stats_bytes(n_observed(leaf) + n_unobserved) / sizeof(double));
+            return;
+        }
+        row_.undo = std::make_unique<TreeUndo>(
+            nodes_, counts_, static_cast<std::size_t>(row_.leaf), range_width(), block_width(),
+            [&](std::int32_t label) { return labels.is_relevant[static_cast<std::size_t>(label)] != 0; });
+        for (const RowLabel& label : row_.labels) learn_label(find_leaf(x), label);
+    }
+    void cancel() noexcept override {
+        if (row_.undo) row_.undo->run(nodes_, counts_);
+        row_.clear();
+    }
+    void commit(const Row&, const Labels&) noexcept override {
+        if (!row_.undo)
+            for (const RowLabel& label : row_.labels) {
+                Node& leaf = node(row_.leaf);
+                const auto i = static_cast<std::size_t>(label.entry);
+                add_importance(leaf, i < leaf.entries.size() ? leaf.entries[i] : append(leaf, label.label, kFirstMass), label.importance);
+            }
+        row_.clear();
+        if (settings_.max_bytes != 0) std::vector<RowLabel>().swap(row_.labels);  // a cap allows for the tree alone
     }
 
     std::size_t memory_bytes() const override {
-        std::size_t total = fixed_bytes() + nodes_.allocated_bytes();
+        std::size_t total = fixed_bytes() + nodes_.allocated_bytes() + row_.labels.capacity() * sizeof(RowLabel);
         for (std::size_t i = 0; i < nodes_.size(); ++i)
             total += nodes_[i].entries.capacity() * sizeof(Entry) + nodes_[i].stats.capacity() * sizeof(double);
         return total;
@@ -85,9 +129,31 @@ class HoeffdingTree final : public Learner {
   private:
     static constexpr double kMostImportance = 1e60;  // keeps sums of squares finite; potentials may ask for any weight
     static constexpr double kLeastTotal = 1e-300;    // of the masses in a leaf
+    static constexpr double kFirstMass = 1.0;        // of a label where it is first seen
 
     using Node = TreeNode;
     using Entry = TreeNode::Entry;
+
+    struct RowLabel {
+        double importance;
+        std::int32_t label;
+        std::int32_t entry;  // where it is in the leaf, or will be
+    };
+    // The row between prepare and commit; a copy of a tree has none.
+    struct RowAtHand {
+        std::int32_t leaf = 0;
+        std::vector<RowLabel> labels;
+        std::unique_ptr<TreeUndo> undo;  // of a row that has been learned already
+
+        RowAtHand() = default;
+        RowAtHand(const RowAtHand&) {}
+        RowAtHand(RowAtHand&&) noexcept = default;
+        RowAtHand& operator=(RowAtHand&&) noexcept = default;
+        void clear() noexcept {
+            undo.reset();
+            labels.clear();
+        }
+    };
 
     std::int32_t n_nodes() const { return static_cast<std::int32_t>(nodes_.size()); }
     Node& node(std::int32_t i) { return nodes_[static_cast<std::size_t>(i)]; }
@@ -107,7 +173,7 @@ class HoeffdingTree final : public Learner {
 
     // The memory that max_bytes caps: what memory_bytes counts, of this tree or of one that has come to be otherwise.
     std::size_t fixed_bytes() const { return sizeof(*this) + n_covariates() * (sizeof(std::int32_t) + sizeof(double)); }
-    std::size_t held_bytes() const { return fixed_bytes() + nodes_.bytes_for(nodes_.size()) + leaf_bytes_; }
+    std::size_t held_bytes() const { return fixed_bytes() + nodes_.bytes_for(nodes_.size()) + counts_.n_bytes; }
     static std::size_t entry_bytes(std::size_t n) { return room_for(n) * sizeof(Entry); }
     std::size_t stats_bytes(std::size_t n) const {
         return n == 0 ? 0 : (range_width() + room_for(n) * block_width()) * sizeof(double);
@@ -142,30 +208,38 @@ class HoeffdingTree final : public Learner {
         return std::min(label, unseen);
     }
 
-    void learn_label(std::int32_t leaf_id, std::int32_t label, double importance) {
+    void learn_label(std::int32_t leaf_id, const RowLabel& label) {
         Node& leaf = node(leaf_id);
-        Entry* entry = find_or_add(leaf, label);
-        if (entry == nullptr) return;
-        entry->mass += importance;
-        leaf.weight += importance;
-        if (!leaf.active) return;
-        if (entry->stats < 0 && !add_stats(leaf, *entry)) return;
-        const std::size_t n = n_covariates();
-        const LabelStats s = stats_of(leaf, *entry);
-        observe(s.weight, s.mean, s.m2, s.min, s.max, gathered_.data(), n, importance);
-        widen(leaf.stats.data(), leaf.stats.data() + n, gathered_.data(), gathered_.data(), n);
-        if (leaf.weight - leaf.last_try > settings_.grace_period) {
+        std::int32_t entry = find_entry(leaf, label.label);
+        if (entry < 0) {
+            entry = leaf.n_entries();
+            if (!make_room(entry_bytes(leaf.entries.size() + 1) - entry_bytes(leaf.entries.size()))) return;
+            append(leaf, label.label, kFirstMass);
+        }
+        if (!add_importance(leaf, leaf.entries[static_cast<std::size_t>(entry)], label.importance)) return;
+        if (is_time_to_try(leaf, leaf.weight)) {
             leaf.last_try = leaf.weight;
-            try_split(leaf);
+            try_split(leaf_id);
         }
     }
 
-    Entry* find_or_add(Node& leaf, std::int32_t label) {
-        for (Entry& entry : leaf.entries)
-            if (entry.label == label) return &entry;
-        const std::size_t n = leaf.entries.size();
-        if (!make_room(entry_bytes(n + 1) - entry_bytes(n))) return nullptr;
-        return &append(leaf, label, 1.0);
+    // Returns whether the leaf observes the label.
+    bool add_importance(Node& leaf, Entry& entry, double importance) {
+        entry.mass += importance;
+        leaf.weight += importance;
+        if (!leaf.active || (entry.stats < 0 && !add_stats(leaf, entry))) return false;
+        const std::size_t n = n_covariates();
+        const LabelStats s = stats_of(leaf, entry);
+        observe(s.weight, s.mean, s.m2, s.min, s.max, gathered_.data(), n, importance);
+        widen(leaf.stats.data(), leaf.stats.data() + n, gathered_.data(), gathered_.data(), n);
+        return true;
+    }
+    bool is_time_to_try(const Node& leaf, double weight) const { return weight - leaf.last_try > settings_.grace_period; }
+
+    static std::int32_t find_entry(const Node& leaf, std::int32_t label) {
+        for (std::size_t i = 0; i < leaf.entries.size(); ++i)
+            if (leaf.entries[i].label == label) return static_cast<std::int32_t>(i);
+        return -1;
     }
 
     Entry& append(Node& leaf, std::int32_t label, double mass) {
@@ -173,8 +247,8 @@ class HoeffdingTree final : public Learner {
         if (n == leaf.entries.capacity()) leaf.entries.reserve(room_for(n + 1));
         leaf.entries.push_back(Entry{mass, label, -1});
         leaf.weight += mass;
-        ++n_entries_;
-        leaf_bytes_ += entry_bytes(n + 1) - entry_bytes(n);
+        ++counts_.n_entries;
+        counts_.n_bytes += entry_bytes(n + 1) - entry_bytes(n);
         return leaf.entries.back();
     }
 
@@ -196,18 +270,20 @@ class HoeffdingTree final : public Learner {
         }
         entry.stats = static_cast<std::int32_t>(n);
         stats_of(leaf, entry).clear(f);
-        ++n_blocks_;
-        leaf_bytes_ += stats_bytes(n + 1) - stats_bytes(n);
+        ++counts_.n_blocks;
+        counts_.n_bytes += stats_bytes(n + 1) - stats_bytes(n);
     }
-    void drop_entries(Node& leaf) {
-        n_entries_ -= leaf.entries.size();
-        leaf_bytes_ -= entry_bytes(leaf.entries.size());
-        std::vector<Entry>().swap(leaf.entries);
-    }
-    void drop_stats(Node& leaf) {
-        n_blocks_ -= n_observed(leaf);
-        leaf_bytes_ -= stats_bytes(n_observed(leaf));
-        std::vector<double>().swap(leaf.stats);
+    // Lists that a leaf has done with; the row that led to it keeps them until it is learned.
+    void drop_stats(std::int32_t leaf_id, bool and_entries) {
+        Node& leaf = node(leaf_id);
+        const std::size_t n_entries = and_entries ? leaf.entries.size() : 0, n_blocks = n_observed(leaf);
+        if (and_entries)
+            row_.undo->take_lists(static_cast<std::size_t>(leaf_id), leaf);
+        else
+            row_.undo->take_stats(static_cast<std::size_t>(leaf_id), leaf);
+        counts_.n_entries -= n_entries;
+        counts_.n_blocks -= n_blocks;
+        counts_.n_bytes -= entry_bytes(n_entries) + stats_bytes(n_blocks);
     }
 
     double hoeffding_bound(const Node& leaf) const {
@@ -215,7 +291,8 @@ class HoeffdingTree final : public Learner {
         return range * std::sqrt(log_inverse_confidence_ / (2.0 * leaf.weight));
     }
 
-    void try_split(Node& leaf) {
+    void try_split(std::int32_t leaf_id) {
+        const Node& leaf = node(leaf_id);
         if (leaf.n_entries() < 2) return;
         const double bound = hoeffding_bound(leaf);
         const bool tie = bound < settings_.tie_threshold;
@@ -232,11 +309,12 @@ class HoeffdingTree final : public Learner {
             if (entry.stats >= 0) seen.labels.push_back(stats_of(leaf, entry));
         if (!tie && coarse.largest_lead(seen) <= bound) return;  // so in nearly all tries, and soon found
         const Split split = exact.best(seen);
-        if (split.covariate >= 0 && (tie || split.gain - split.runner_up > bound)) apply(leaf, split);
+        if (split.covariate >= 0 && (tie || split.gain - split.runner_up > bound)) apply(leaf_id, split);
     }
 
     // The children take over the labels' masses left and right of the threshold, nothing else.
-    void apply(Node& leaf, const Split& split) {
+    void apply(std::int32_t leaf_id, const Split& split) {
+        Node& leaf = node(leaf_id);
         static thread_local std::vector<Entry> goes_left, goes_right;
         goes_left.clear();
         goes_right.clear();
@@ -253,12 +331,11 @@ class HoeffdingTree final : public Learner {
         Node& right = nodes_.add();
         fill(left, goes_left);
         fill(right, goes_right);
+        drop_stats(leaf_id, true);
         leaf.covariate = split.covariate;
         leaf.threshold = split.threshold;
         leaf.left = children;
         leaf.nan_right = right.weight > left.weight;
-        drop_entries(leaf);
-        drop_stats(leaf);
     }
     void fill(Node& leaf, const std::vector<Entry>& entries) {
         leaf.entries.reserve(room_for(entries.size()));
@@ -275,19 +352,21 @@ class HoeffdingTree final : public Learner {
     bool make_room(std::size_t bytes) {
         if (settings_.max_bytes == 0) return true;
         while (held_bytes() + bytes > settings_.max_bytes) {
-            Node* least = nullptr;
+            std::int32_t least = -1;
             double least_promise = std::numeric_limits<double>::infinity();
             for (std::int32_t i = 0; i < n_nodes(); ++i) {
-                Node& leaf = node(i);
+                const Node& leaf = node(i);
                 if (leaf.covariate >= 0 || !leaf.active) continue;
                 const double promise = leaf.weight - heaviest_mass(leaf);  // the weight it gets wrong
                 if (promise < least_promise) {
                     least_promise = promise;
-                    least = &leaf;
+                    least = i;
                 }
             }
-            if (least == nullptr) return false;
-            deactivate(*least);
+            if (least < 0) return false;
+            drop_stats(least, false);
+            node(least).active = 0;
+            for (Entry& entry : node(least).entries) entry.stats = -1;
         }
         return true;
     }
@@ -298,18 +377,13 @@ class HoeffdingTree final : public Learner {
         return heaviest;
     }
 
-    void deactivate(Node& leaf) {
-        leaf.active = 0;
-        for (Entry& entry : leaf.entries) entry.stats = -1;
-        drop_stats(leaf);
-    }
-
     TreeSettings settings_;
     std::int32_t n_labels_;
-    PagedVector<Node, 16> nodes_;
-    std::size_t n_entries_ = 0, n_blocks_ = 0, leaf_bytes_ = 0;  // of all leaves
+    TreeUndo::Nodes nodes_;
+    TreeCounts counts_;
     double log_inverse_confidence_;
     std::vector<double> gathered_;  // the covariates of the row at hand
+    RowAtHand row_;
 };
 
 }  // namespace boostline

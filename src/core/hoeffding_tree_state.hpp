@@ -22,7 +22,7 @@ inline void HoeffdingTree::save(Archive& out) const {
     };
     const auto entries = [&](const char* name, auto value) {
         using T = decltype(value(Entry{}));
-        out.add<T>(name, n_entries_, [&](auto&& write) {
+        out.add<T>(name, counts_.n_entries, [&](auto&& write) {
             for_entries([&](const Node&, const Entry& entry) {
                 const T v = value(entry);
                 write(&v, 1);
@@ -40,7 +40,7 @@ inline void HoeffdingTree::save(Archive& out) const {
     entries("label", [](const Entry& e) { return e.label; });
     entries("label_mass", [](const Entry& e) { return e.mass; });
     entries("label_observed", [](const Entry& e) { return static_cast<std::uint8_t>(e.stats >= 0); });
-    out.add<double>("label_stats", n_blocks_ * block_width(), [&](auto&& write) {
+    out.add<double>("label_stats", counts_.n_blocks * block_width(), [&](auto&& write) {
         for_entries([&](const Node& leaf, const Entry& entry) {
             if (entry.stats >= 0) write(block(leaf, entry), block_width());
         });

@@ -21,6 +21,8 @@ class LabelRanker final : public Booster {
         double total = 0.0;
         for (const double p : prior_) total += p;
         for (double& p : prior_) p /= total;
+        for (auto* column : {&learner_weights_, &mixed_weights_}) column->resize(prior_.size());
+        for (auto* column : {&chain_weights_, &expert_log_weights_}) column->resize(kChains * prior_.size());
         restart_weights();
     }
 
@@ -66,7 +68,10 @@ class LabelRanker final : public Booster {
             for (std::size_t j = 0; j < k; ++j) scores[j] += mixed_weights_[i] * votes[i * k + j];
     }
 
-    void prepare(const Labels&) override {}
+    void prepare(const Labels& labels) override {
+        for (auto* column : {&mixed_, &powers_, &slope_}) column->reserve(static_cast<std::size_t>(n_labels_));
+        pairs_.reserve(labels);
+    }
 
     // c^{i+1}: the gradient of the pairwise logistic loss at log s^i of the first chain.
     void compute_costs(int i, const Labels& labels, PairScratch& scratch) override {
@@ -77,7 +82,7 @@ class LabelRanker final : public Booster {
         write_costs(i, labels, scratch);
     }
 
-    void update(const Labels& labels, double) override {
+    void update(const Labels& labels, double) noexcept override {
         for (std::int32_t c = 0; c < kChains; ++c) {
             lose(c, labels);
             move(c, labels);
@@ -85,7 +90,7 @@ class LabelRanker final : public Booster {
         use_chains();
     }
 
-    void restart_weights() override {
+    void restart_weights() noexcept override {
         chain_weights_.clear();
         for (std::int32_t c = 0; c < kChains; ++c) chain_weights_.insert(chain_weights_.end(), prior_.begin(), prior_.end());
         expert_log_weights_.assign(chain_weights_.size(), 0.0);

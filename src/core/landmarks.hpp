@@ -47,6 +47,25 @@ class Landmarks {
     std::size_t size() const { return n_; }  // standardised rows
     bool is_fit() const { return !mean_.empty() || d_ == 0; }
 
+    // So that `keep` and `add` of a row need no memory.
+    void make_room_for(const KernelQuery& query) {
+        make_room(index_, query.entries.size());
+        make_room(value_, query.entries.size());
+        make_room(offset_, 1);
+        make_room(unit_, query.unit.size());
+        make_room(square_, 1);
+    }
+    // As new, for so many features.
+    void clear(std::size_t n_features) noexcept {
+        d_ = n_features;
+        n_ = 0;
+        is_dense_ = false;
+        root_ = width_ = 1.0;
+        for (auto* column : {&mean_, &inverse_, &value_, &unit_, &square_}) release(*column);
+        release(index_);
+        offset_.resize(1);
+    }
+
     // Keeps a row for the next `fit`.
     void keep(const Entries& row) {
         index_.insert(index_.end(), row.index.begin(), row.index.end());
@@ -112,7 +131,7 @@ class Landmarks {
         release(value_);
         if (is_dense_) {
             release(index_);
-            offset_ = std::vector<std::int64_t>(1, 0);
+            offset_.resize(1);
         }
         index_.shrink_to_fit();
         offset_.shrink_to_fit();
@@ -221,11 +240,6 @@ class Landmarks {
     }
 
   private:
-    template <class T>
-    static void release(std::vector<T>& v) {
-        std::vector<T>().swap(v);
-    }
-
     std::size_t n_values() const {  // that are neither zero nor missing
         return static_cast<std::size_t>(std::count_if(value_.begin(), value_.end(), [](double v) { return v == v; }));
     }

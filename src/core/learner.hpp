@@ -25,8 +25,15 @@ class Learner {
     // The same just before `learn` with the same row: may keep intermediate results for it.
     virtual void predict_to_learn(const Row& x, double* votes) { predict(x, votes); }
 
-    // Costs are n_votes() x k in [0, 1], weights n_votes(): weight * costs is the raw cost up to a constant.
-    virtual void learn(const Row& x, const Labels& labels, const double* costs, const double* weights) = 0;
+    // A row is learned in two steps, so that all learners take it or none does. `prepare` does all that can fail, for want of
+    // memory in the first place; `cancel` takes back what it changed, whether it came to its end or not; `commit` does the
+    // rest, and can not fail. Costs are n_votes() x k in [0, 1], weights n_votes(): weight * costs is the raw cost up to a
+    // constant.
+    virtual void prepare(const Row& x, const Labels& labels, const double* costs, const double* weights) = 0;
+    virtual void cancel() noexcept {}
+    virtual void commit(const Row& x, const Labels& labels) noexcept = 0;
+    // Whether commit is where the work is: then it is worth a thread.
+    virtual bool works_in_commit() const { return false; }
 
     // Makes room for labels n_labels() .. n - 1, which have not been seen so far.
     virtual void grow_labels(std::int32_t n) = 0;
@@ -34,8 +41,8 @@ class Learner {
     // Rows have n features from now on. The new ones come last; in the rows so far they were missing, or zero.
     virtual void grow_features(std::int64_t n, bool were_missing) = 0;
 
-    // Forgets everything: as new. Called when the stream has changed (drift).
-    virtual void reset() = 0;
+    // Forgets everything: as new. Called when the stream has changed (drift), in the middle of a row: it can not fail.
+    virtual void reset() noexcept = 0;
 
     // A learner that calls into Python runs in the calling thread, before all others.
     virtual bool is_serial() const { return false; }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cmath>
+#include <new>
 #include <utility>
 
 #include "core/scorer.hpp"
@@ -36,8 +37,16 @@ class RecursiveLeastSquares {
     // f = W^T z
     void score(const double* z, double* f) const { combine_rows(z, n_inputs(), weights_.data(), n_labels_, f); }
 
+    // So that `learn` needs no memory.
+    void make_room_to_learn() {
+        input_.reserve(padded(n_inputs()));
+        gain_.reserve(padded(n_inputs()));
+        residual_.reserve(n_labels_);
+        covariance_.make_room_to_subtract();
+    }
+
     // `f` is score(z); targets are 1, 0, or -1 (unknown: taken as what was predicted). Importance is positive.
-    void learn(const double* z, const std::int8_t* target, double importance, const double* f) {
+    void learn(const double* z, const std::int8_t* target, double importance, const double* f) noexcept {
         const std::size_t n = n_inputs();
         input_.assign(padded(n), 0.0);
         gain_.resize(padded(n));
@@ -63,8 +72,15 @@ class RecursiveLeastSquares {
         if (forgetting_ < 1.0) forget();
     }
 
-    // Makes P positive definite again (see above); as new if nothing else helps.
-    void repair() {
+    // Makes P positive definite again (see above); as new if nothing else helps. Where there is no memory for it, P stays as
+    // it is, to be repaired with the next row that shows it.
+    void repair() noexcept {
+        try {
+            try_repair();
+        } catch (const std::bad_alloc&) {
+        }
+    }
+    void try_repair() {
         ++n_repairs_;
         covariance_.flush();
         double largest = 0.0;
@@ -76,7 +92,7 @@ class RecursiveLeastSquares {
             covariance_.add_diagonal(lift);
             return;
         }
-        covariance_ = PackedSymmetric(n_inputs(), prior_);
+        covariance_.set_diagonal(prior_);
         stretch_ = 1.0;
     }
 
@@ -92,7 +108,13 @@ class RecursiveLeastSquares {
         weights_.insert(weights_.begin() + static_cast<std::ptrdiff_t>(at * n_labels_), count * n_labels_, 0.0);
         covariance_.insert(at, count, prior_ / stretch_, 1.0 / shrink);
     }
-    void reset() { *this = RecursiveLeastSquares(n_inputs(), n_labels_, 1.0 / prior_, forgetting_); }
+    void reset() noexcept {
+        std::fill(weights_.begin(), weights_.end(), 0.0);
+        covariance_.set_diagonal(prior_);
+        stretch_ = 1.0;
+        too_large_ = false;
+        n_repairs_ = 0;
+    }
 
     std::size_t memory_bytes() const {  // beyond sizeof
         return (weights_.capacity() + input_.capacity() + gain_.capacity() + residual_.capacity()) * sizeof(double) +

@@ -53,7 +53,17 @@ class NearestMemory {
         for (std::size_t j = 0; j < n_labels_; ++j) raw[j] /= total;
     }
 
-    void add(const double* point, const std::int8_t* targets, double importance) {
+    // So that the next `add` needs no memory. Vectors never get more room than the full ring needs.
+    void make_room_for_one() {
+        if (size() == capacity_) return;
+        std::size_t slots = importance_.capacity();
+        if (slots == size()) slots = std::min(capacity_, std::max<std::size_t>(kPointBlock, 2 * size()));
+        importance_.reserve(slots);
+        targets_.reserve(slots * n_labels_);
+        points_.reserve((slots + kPointBlock - 1) / kPointBlock * kPointBlock * n_inputs_);
+    }
+
+    void add(const double* point, const std::int8_t* targets, double importance) noexcept {
         n_added_ += importance;
         for (std::size_t j = 0; j < n_labels_; ++j) {
             if (targets[j] < 0) continue;
@@ -63,7 +73,6 @@ class NearestMemory {
         if (capacity_ == 0) return;
         const std::size_t slot = next_;
         if (slot == size()) {  // not full yet
-            reserve_slot();
             importance_.push_back(importance);
             targets_.insert(targets_.end(), targets, targets + n_labels_);
             if (points_.size() < (slot / kPointBlock + 1) * kPointBlock * n_inputs_)
@@ -99,7 +108,15 @@ class NearestMemory {
         n_inputs_ = n;
     }
 
-    void clear() { *this = NearestMemory(n_labels_, n_inputs_, n_neighbours_, capacity_); }
+    void clear() noexcept {
+        next_ = 0;
+        release(points_);
+        release(targets_);
+        release(importance_);
+        std::fill(relevant_.begin(), relevant_.end(), 0.0);
+        std::fill(known_.begin(), known_.end(), 0.0);
+        n_added_ = 0.0;
+    }
 
     std::size_t memory_bytes() const {
         return points_.capacity() * sizeof(float) + targets_.capacity() * sizeof(std::int8_t) +
@@ -178,13 +195,6 @@ class NearestMemory {
     void write(std::size_t slot, const double* point) {
         float* to = points_.data() + place(slot);
         for (std::size_t f = 0; f < n_inputs_; ++f) to[f * kPointBlock] = to_float(point[f]);
-    }
-    void reserve_slot() {
-        if (importance_.size() < importance_.capacity()) return;
-        const std::size_t slots = std::min(capacity_, std::max<std::size_t>(kPointBlock, 2 * size()));
-        importance_.reserve(slots);
-        targets_.reserve(slots * n_labels_);
-        points_.reserve((slots + kPointBlock - 1) / kPointBlock * kPointBlock * n_inputs_);
     }
 
     // The nearest points, ascending, into scratch.candidates. Most points are too far and are turned down by one

@@ -79,8 +79,8 @@ class OnlineBMR final : public Booster {
         write_costs(i, labels, scratch);
     }
 
-    void update(const Labels&, double) override {}
-    void restart_weights() override {}
+    void update(const Labels&, double) noexcept override {}
+    void restart_weights() noexcept override {}
 
   private:
     void table_steps(std::size_t left, PairScratch& scratch) const {

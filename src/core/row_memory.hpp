@@ -43,11 +43,32 @@ class RowMemory {
     const std::int8_t* targets(std::size_t age) const { return targets_.data() + slot_of(age) * n_labels_; }
     double importance(std::size_t age) const { return importance_[slot_of(age)]; }
 
-    void push(const RowView& row, const std::int8_t* targets, double importance) {
+    // So that the next `push`, of a row with n entries, needs no memory. Vectors that grow with the rows never get more room
+    // than the full ring needs; a larger pool is made ready, and the rows move there when it is needed.
+    void make_room_for(std::size_t n) {
         if (capacity_ == 0) return;
         if (size() < capacity_) {
-            const std::size_t place = make_room(row.size);
-            reserve_slot();
+            std::size_t slots = start_.capacity();
+            if (slots == size()) slots = std::min(capacity_, std::max<std::size_t>(16, 2 * size()));
+            start_.reserve(slots);
+            length_.reserve(slots);
+            importance_.reserve(slots);
+            targets_.reserve(slots * n_labels_);
+        }
+        const bool is_full = size() == capacity_;
+        const std::size_t held = held_ - (is_full ? static_cast<std::size_t>(length_[next_]) : 0);
+        if (find_place(n, held, tail(is_full)) != kNowhere) return;
+        const std::size_t pool = pool_size(n, held);
+        if (next_index_.size() == pool && next_value_.size() == pool) return;
+        next_index_.resize(pool);
+        next_value_.resize(pool);
+    }
+
+    void push(const RowView& row, const std::int8_t* targets, double importance) {
+        if (capacity_ == 0) return;
+        make_room_for(row.size);
+        if (size() < capacity_) {
+            const std::size_t place = take_place(row.size);
             start_.push_back(place);
             length_.push_back(static_cast<std::int32_t>(row.size));
             importance_.push_back(importance);
@@ -59,8 +80,8 @@ class RowMemory {
         const std::size_t slot = next_;  // the oldest
         held_ -= static_cast<std::size_t>(length_[slot]);
         length_[slot] = 0;  // an empty row where the oldest began: the search for room starts behind it
-        start_[slot] = start_[capacity_ == 1 ? slot : (slot + 1) % capacity_];
-        const std::size_t place = make_room(row.size);
+        start_[slot] = tail(true);
+        const std::size_t place = take_place(row.size);
         start_[slot] = place;
         length_[slot] = static_cast<std::int32_t>(row.size);
         importance_[slot] = importance;
@@ -93,10 +114,11 @@ class RowMemory {
         }
     }
 
-    void clear() { *this = RowMemory(capacity_, n_labels_); }
+    void clear() noexcept { *this = RowMemory(capacity_, n_labels_); }
 
     std::size_t memory_bytes() const {
-        return index_.capacity() * sizeof(std::int32_t) + value_.capacity() * sizeof(double) +
+        return (index_.capacity() + next_index_.capacity()) * sizeof(std::int32_t) +
+               (value_.capacity() + next_value_.capacity()) * sizeof(double) +
                start_.capacity() * sizeof(std::size_t) + length_.capacity() * sizeof(std::int32_t) +
                importance_.capacity() * sizeof(double) + targets_.capacity() * sizeof(std::int8_t);
     }
@@ -169,70 +191,70 @@ class RowMemory {
         held_ += row.size;
     }
 
-    // Vectors that grow with the rows never get more room than the full ring needs.
-    void reserve_slot() {
-        if (start_.size() < start_.capacity()) return;
-        const std::size_t slots = std::min(capacity_, std::max<std::size_t>(16, 2 * start_.size()));
-        start_.reserve(slots);
-        length_.reserve(slots);
-        importance_.reserve(slots);
-        targets_.reserve(slots * n_labels_);
+    static constexpr std::size_t kNowhere = ~std::size_t{0};
+
+    // Where the oldest row begins; if it is about to go, the one after it.
+    std::size_t tail(bool oldest_goes) const {
+        if (start_.empty()) return 0;
+        if (size() < capacity_) return start_[0];
+        return start_[oldest_goes && capacity_ > 1 ? (next_ + 1) % capacity_ : next_];
     }
 
-    // Where the next n entries go, in one piece. The rows held lie between `tail`, where the oldest begins, and head_, or,
-    // once the circle has been closed, behind tail and before head_; then one place stays free, so that head_ < tail.
-    std::size_t make_room(std::size_t n) {
+    // Where the next n entries go, in one piece, if `held` entries are held now. They lie between `tail`, where the oldest row
+    // begins, and head_, or, once the circle has been closed, behind tail and before head_; then one place stays free, so
+    // that head_ < tail.
+    std::size_t find_place(std::size_t n, std::size_t held, std::size_t tail) const {
         const std::size_t room = index_.size();
+        if (held == 0) return n <= room ? 0 : kNowhere;
+        if (head_ < tail) return head_ + n < tail ? head_ : kNowhere;
+        if (head_ + n <= room) return head_;
+        return n < tail ? 0 : kNowhere;
+    }
+
+    // Twice as much as now, but while the ring fills no more than it will hold if the rows go on like this.
+    std::size_t pool_size(std::size_t n, std::size_t held) const {
+        if (held == 0) return n;
+        const std::size_t needed = held + n;
+        const double filled = static_cast<double>(size() + 1) / static_cast<double>(capacity_);
+        const double forecast = filled < 1.0 ? static_cast<double>(needed) / filled * 1.1 : 1.5 * static_cast<double>(needed);
+        return std::min(2 * needed, static_cast<std::size_t>(forecast) + n) + 1;
+    }
+
+    std::size_t take_place(std::size_t n) noexcept {
         if (held_ == 0) {
             for (std::size_t& s : start_) s = 0;
             head_ = 0;
-            if (n > room) resize_pool(n);
-            return 0;
         }
-        const std::size_t tail = start_[size() < capacity_ ? 0 : next_];
-        if (head_ < tail) {
-            if (head_ + n < tail) return head_;
-        } else {
-            if (head_ + n <= room) return head_;
-            if (n < tail) return 0;
-        }
-        repack(n);
+        const std::size_t place = find_place(n, held_, tail(false));
+        if (place != kNowhere) return place;
+        move_to_next_pool();
         return head_;
     }
 
-    void repack(std::size_t n) {
-        // Twice as much as now, but while the ring fills no more than it will hold if the rows go on like this.
-        const std::size_t needed = held_ + n;
-        const double filled = static_cast<double>(size() + 1) / static_cast<double>(capacity_);
-        const double forecast = filled < 1.0 ? static_cast<double>(needed) / filled * 1.1 : 1.5 * static_cast<double>(needed);
-        const std::size_t most = std::min(2 * needed, static_cast<std::size_t>(forecast) + n) + 1;
-        std::vector<std::int32_t> index(most);
-        std::vector<double> value(most);
+    void move_to_next_pool() noexcept {
         std::size_t at = 0;
         for (std::size_t i = 0; i < size(); ++i) {
             const std::size_t slot = size() < capacity_ ? i : (next_ + i) % capacity_;
             const auto length = static_cast<std::size_t>(length_[slot]);
             std::copy_n(index_.begin() + static_cast<std::ptrdiff_t>(start_[slot]), length,
-                        index.begin() + static_cast<std::ptrdiff_t>(at));
+                        next_index_.begin() + static_cast<std::ptrdiff_t>(at));
             std::copy_n(value_.begin() + static_cast<std::ptrdiff_t>(start_[slot]), length,
-                        value.begin() + static_cast<std::ptrdiff_t>(at));
+                        next_value_.begin() + static_cast<std::ptrdiff_t>(at));
             start_[slot] = at;
             at += length;
         }
-        index_.swap(index);
-        value_.swap(value);
+        index_.swap(next_index_);
+        value_.swap(next_value_);
+        release(next_index_);
+        release(next_value_);
         head_ = at;
-    }
-    void resize_pool(std::size_t n) {
-        index_.resize(n);
-        value_.resize(n);
     }
 
     std::size_t capacity_, n_labels_;
     std::size_t next_ = 0;            // the slot of the next row; of the oldest one once the ring is full
     std::size_t head_ = 0, held_ = 0;  // in the pool: behind the newest row; entries in use
-    std::vector<std::int32_t> index_;
-    std::vector<double> value_;
+    std::vector<std::int32_t> index_, next_index_;  // next: a larger pool, made ready for a row that is to come
+    std::vector<double> value_, next_value_;
     std::vector<std::size_t> start_;
     std::vector<std::int32_t> length_;
     std::vector<double> importance_;

@@ -24,6 +24,13 @@ struct ScaledRow {
     std::size_t n_sparse = 0;
 
     std::size_t size() const { return index.size(); }
+    void reserve(std::size_t n) {
+        index.reserve(n);
+        value.reserve(n);
+    }
+    std::size_t memory_bytes() const {
+        return index.capacity() * sizeof(std::int32_t) + value.capacity() * sizeof(double);
+    }
 };
 
 class RowScale {
@@ -43,16 +50,35 @@ class RowScale {
         is_dense_.resize(n, 0);
     }
 
+    // So that `learn` needs no memory. Returns how many features will be dense then.
+    std::size_t make_room_for(const Entries& row) {
+        if (!is_time_to_look(n_rows() + 1)) return dense_.size();
+        const std::size_t n_dense = scale_.n_dense_with(row);
+        dense_.reserve(n_dense);
+        mean_.reserve(n_dense);
+        inverse_deviation_.reserve(n_dense);
+        return n_dense;
+    }
+
     void learn(const Entries& row) {
         scale_.learn(row);
         for (const std::int32_t f : row.index) refresh_sparse(static_cast<std::size_t>(f));
-        const std::int64_t n = n_rows();
-        // Which features are dense is asked rarely, since it takes a look at all of them.
-        if (n % 256 == 0 || (n & (n - 1)) == 0) {
+        if (is_time_to_look(n_rows())) {
             for (std::size_t f = 0; f < n_features(); ++f) is_dense_[f] = scale_.is_sparse(f) ? 0 : 1;
             list_dense();
         }
         refresh_dense();
+    }
+
+    // As new.
+    void clear() noexcept {
+        scale_.clear();
+        std::fill(inverse_rms_.begin(), inverse_rms_.end(), 0.0);
+        std::fill(is_dense_.begin(), is_dense_.end(), std::uint8_t{0});
+        release(dense_);
+        release(mean_);
+        release(inverse_deviation_);
+        dense_share_ = 0.0;
     }
 
     void apply(const RowView& row, ScaledRow& out) const {
@@ -117,11 +143,13 @@ class RowScale {
         const double rms = scale_.rms_of_nonzeros(f);
         inverse_rms_[f] = rms > 0.0 ? 1.0 / rms : 0.0;
     }
+    // Which features are dense is asked rarely, since it takes a look at all of them.
+    static bool is_time_to_look(std::int64_t n_rows) { return n_rows % 256 == 0 || (n_rows & (n_rows - 1)) == 0; }
+
     void list_dense() {
-        std::vector<std::int32_t> dense;
+        dense_.clear();
         for (std::size_t f = 0; f < n_features(); ++f)
-            if (is_dense_[f]) dense.push_back(static_cast<std::int32_t>(f));
-        dense_.assign(dense.begin(), dense.end());
+            if (is_dense_[f]) dense_.push_back(static_cast<std::int32_t>(f));
         mean_.resize(dense_.size());
         inverse_deviation_.resize(dense_.size());
     }

@@ -48,20 +48,36 @@ class Scorer {
 
     // Raw scores of a row; changes nothing, may run in several threads at once.
     virtual void score(const Row& x, double* raw) const = 0;
-    // The same just before `learn` with the same row: may keep intermediate results for it.
+    // The same just before `prepare` and `learn` with the same row: may keep intermediate results for them.
     virtual void score_to_learn(const Row& x, double* raw) { score(x, raw); }
-    // `raw` is what score_to_learn gave for this row; importance is in (0, 1].
-    virtual void learn(const Row& x, const Targets& targets, double importance, const double* raw) = 0;
+    // Gets all the memory that `learn` needs; nobody can see that it has been called. `raw` is what score_to_learn gave for
+    // this row; importance is in (0, 1].
+    virtual void prepare(const Row& x, const Targets& targets, double importance, const double* raw) = 0;
+    virtual void cancel() noexcept {}  // the row will not be learnt: memory that only it needed may go
+    virtual void learn(const Row& x, const Targets& targets, double importance, const double* raw) noexcept = 0;
 
     virtual void grow_labels(std::int32_t n) = 0;
     virtual void grow_features(std::int64_t n, bool were_missing) = 0;  // see Learner
-    virtual void reset() = 0;  // as new
+    virtual void reset() noexcept = 0;                                  // as new
     virtual std::size_t memory_bytes() const = 0;
     virtual std::unique_ptr<Scorer> clone() const = 0;
     virtual void save(Archive& out, const std::string& prefix) const = 0;
     virtual void load(const ArchiveView& in, const std::string& prefix) = 0;
     virtual void check(const std::string& prefix) const = 0;  // see Learner
 };
+
+// Room for `more` elements, so that adding them needs no memory; twice as much as there was, so that it is rarely asked for.
+template <class T>
+void make_room(std::vector<T>& vector, std::size_t more) {
+    const std::size_t needed = vector.size() + more;
+    if (needed > vector.capacity()) vector.reserve(std::max(needed, 2 * vector.capacity()));
+}
+
+// Empties a vector and gives its memory back.
+template <class T>
+void release(std::vector<T>& vector) noexcept {
+    std::vector<T>().swap(vector);
+}
 
 // Copies an n x old_width matrix into an n x new_width one, new columns filled with `fill`.
 template <class T>

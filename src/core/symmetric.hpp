@@ -51,6 +51,14 @@ class PackedSymmetric {
         }
     }
 
+    // So that `subtract`, or `border`, needs no memory.
+    void make_room_to_subtract() { make_pending_ready(n_); }
+    void make_room_for_border() {
+        make_pending_ready(n_ + 1);
+        const std::size_t needed = packed_row(padded(n_ + 1));
+        if (needed > cells_.capacity()) cells_.reserve(std::max(needed, 2 * cells_.capacity()));
+    }
+
     // P -= factor g g^T
     void subtract(const double* g, double factor) {
         reserve_pending(n_);
@@ -94,6 +102,15 @@ class PackedSymmetric {
         *this = std::move(wide);
     }
 
+    // In place: a diagonal matrix of the same size.
+    void set_diagonal(double value) noexcept {
+        std::fill(cells_.begin(), cells_.end(), 0.0);
+        std::fill(pending_.begin(), pending_.end(), 0.0);
+        std::fill(factor_.begin(), factor_.end(), 0.0);
+        n_pending_ = 0;
+        add_diagonal(value);
+    }
+
     bool has_positive_diagonal() const {  // of the cells, without what is pending
         for (std::size_t i = 0; i < n_; ++i)
             if (!(row(i)[i] > 0.0)) return false;
@@ -114,7 +131,7 @@ class PackedSymmetric {
     }
 
     std::size_t memory_bytes() const {
-        return (cells_.capacity() + pending_.capacity() + factor_.capacity()) * sizeof(double);
+        return (cells_.capacity() + pending_.capacity() + next_pending_.capacity() + factor_.capacity()) * sizeof(double);
     }
 
     // What is pending is part of the state: applied now or later it rounds differently.
@@ -151,12 +168,20 @@ class PackedSymmetric {
     }
 
   private:
-    void reserve_pending(std::size_t n) {  // only called with nothing pending, or enough room
+    // Longer vectors for what is to be pending, beside those that are: what is pending is applied when they are needed, not
+    // before.
+    void make_pending_ready(std::size_t n) {
         if (n <= stride_) return;
+        factor_.resize(kPending, 0.0);
+        next_pending_.resize(kPending * ((n + 63) / 64 * 64), 0.0);
+    }
+    void reserve_pending(std::size_t n) {
+        if (n <= stride_) return;
+        make_pending_ready(n);
         flush();
-        stride_ = (n + 63) / 64 * 64;
-        pending_.assign(kPending * stride_, 0.0);
-        factor_.assign(kPending, 0.0);
+        pending_.swap(next_pending_);
+        std::vector<double>().swap(next_pending_);
+        stride_ = pending_.size() / kPending;
     }
 
     bool sweep(std::size_t from, std::size_t m, std::vector<double>& panel, const std::vector<double>& ones,
@@ -211,6 +236,7 @@ class PackedSymmetric {
 
     std::size_t n_ = 0, stride_ = 0, n_pending_ = 0;
     std::vector<double> cells_;            // never read above the diagonal
+    std::vector<double> next_pending_;      // zero
     std::vector<double> pending_, factor_;  // kPending vectors of stride_, zero where unused; their factors
 };
 

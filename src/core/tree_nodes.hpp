@@ -1,21 +1,24 @@
-// What a Hoeffding tree is made of, and the memory that it takes. How much that is depends on the tree alone, not on how it
-// came about: a cap on it then means the same before and after a tree has been saved.
+// What a Hoeffding tree is made of, and the memory that it takes. How much that is depends on the tree alone, not on
+// how it came about: a cap on it then means the same before and after a tree has been saved.
 //
-//   node   leaf:   entries  [label 3 | label 0 | label 7 | ...]     mass of each label that occurred here, in that order
-//                  stats    [range | block | block | ...]           LabelStats of the labels observed here, in that order
+//   node   leaf:   entries  [label 3 | label 0 | label 7 | ...]     mass of each label that occurred here, in that
+//   order
+//                  stats    [range | block | block | ...]           LabelStats of the labels observed here, in that
+//                  order
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/label_stats.hpp"
 
 namespace boostline {
 
-// The room that a vector of n records has: n rounded up to three significant bits. So it is copied rarely while it grows, and
-// never has more than a quarter to spare.
+// The room that a vector of n records has: n rounded up to three significant bits. So it is copied rarely while it
+// grows, and never has more than a quarter to spare.
 constexpr std::size_t room_for(std::size_t n) {
     std::size_t step = 1;
     while (n / step >= 8) step *= 2;
@@ -67,6 +70,12 @@ class PagedVector {
             pages_.push_back(std::make_unique<T[]>(kPage));
         }
         return (*this)[size_++];
+    }
+
+    void truncate(std::size_t n) noexcept {
+        while (size_ > n) (*this)[--size_] = T{};
+        pages_.resize((n + kPage - 1) / kPage);
+        pages_.shrink_to_fit();  // if there is memory for it
     }
 
     std::size_t allocated_bytes() const {

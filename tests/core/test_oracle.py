@@ -118,7 +118,8 @@ def compare_round(model, oracle, k):
 
 def compare_trees(model, oracle, k):
     for i, tree in enumerate(oracle.learners):
-        assert model._native.learner(i).memory_bytes() == tree.memory_bytes()
+        if tree.max_bytes is not None:
+            assert model._native.learner(i).memory_bytes() == tree.memory_bytes() <= tree.max_bytes
         state = model._native.learner_state(i)
         covariates = state["node_covariate"]
         features = np.array([*tree.features, -1])

@@ -152,15 +152,21 @@ class Booster(Growth):
                 self._learn_piece(native, rows.take(part), sets.take(part), weights[part])
                 for part in self._pieces(clock, rows.n)
             ]
-        except BaseException:
+        except BaseException as error:
             # A row is learned by all or by nobody. With learners written in Python the whole call is taken back;
             # without them the rows before stay, when Ctrl-C comes or there is no memory for the next one.
             if undo.run():
                 self._set_beside(beside)
-            if native.clock() > clock:
+            n_learned = native.clock() - clock
+            if n_learned > 0:
                 self._keep(native, rows, sets)
             elif fresh:
                 self._resolved = None
+            if isinstance(error, MemoryError):
+                raise MemoryError(
+                    f"there is no memory to learn all of {rows.n} rows: the first {n_learned} have been learned, of "
+                    f"the others nothing; clock is {native.clock()}"
+                ) from error
             raise
         self._keep(native, rows, sets)
         if rows.is_single:

@@ -38,22 +38,39 @@ class KernelScorer final : public Scorer {
     }
     void score_to_learn(const Row& x, double* raw) override { score_with(x, query_, kernel_, raw); }
 
-    void learn(const Row& x, const Targets& targets, double importance, const double* raw) override {
+    // A fit needs memory here and there, so it is made in a copy, which takes the place of this one.
+    void prepare(const Row& x, const Targets& targets, double importance, const double* raw) override {
+        if (n_rows_ == n_landmarks_) {
+            model_.make_room_to_learn();
+            return;
+        }
+        importance = std::max(importance, kLeastImportance);
+        query_.entries.assign(x, n_features_);
+        // Not before, for a file may claim any number of features.
+        if (n_rows_ == 0 && scale_.n_features() != n_features_) scale_ = FeatureScale(n_features_);
+        next_.reset();
+        if (is_time_to_fit(n_rows_ + 1) || (is_fit() && !find_border(importance))) {
+            next_.made = std::make_unique<KernelScorer>(*this);
+            next_.made->make_room_for_row();
+            next_.made->keep(targets, importance, raw);
+            next_.made->fit();
+        } else {
+            make_room_for_row();
+        }
+    }
+    void cancel() noexcept override { next_.reset(); }
+    void learn(const Row&, const Targets& targets, double importance, const double* raw) noexcept override {
         importance = std::max(importance, kLeastImportance);
         if (n_rows_ == n_landmarks_) {
             model_.learn(kernel_.data(), targets.value.data(), importance, raw);
-            return;
+        } else if (next_.made) {
+            const std::unique_ptr<KernelScorer> made = std::move(next_.made);
+            *this = std::move(*made);
+        } else {
+            const bool was_fit = is_fit();
+            keep(targets, importance, raw);
+            if (was_fit) add_border(raw);
         }
-        query_.entries.assign(x, n_features_);
-        if (n_rows_ == 0) scale_ = FeatureScale(n_features_);  // not before, for a file may claim any number of features
-        scale_.learn(query_.entries);
-        landmarks_.keep(query_.entries);
-        importance_.push_back(importance);
-        const bool was_fit = is_fit();
-        ++n_rows_;
-        for (std::size_t l = 0; l < n_labels_; ++l)
-            labels_.push_back(targets.value[l] < 0 ? raw[l] : static_cast<double>(targets.value[l]));
-        if (is_time_to_fit() || (was_fit && !add_border(importance, raw))) fit();
     }
 
     void grow_labels(std::int32_t n) override {
@@ -70,7 +87,15 @@ class KernelScorer final : public Scorer {
         if (n_rows_ > 0) scale_.grow(n_features_, were_missing);
         landmarks_.grow(n_features_, were_missing);
     }
-    void reset() override { *this = as_new(); }
+    void reset() noexcept override {
+        n_rows_ = 0;
+        scale_ = FeatureScale();
+        landmarks_.clear(n_features_);
+        model_ = RecursiveLeastSquares(0, n_labels_, ridge_);
+        release(importance_);
+        release(labels_);
+        next_.reset();
+    }
     std::size_t memory_bytes() const override {
         return sizeof(*this) + scale_.memory_bytes() + landmarks_.memory_bytes() + model_.memory_bytes() +
                query_.memory_bytes() +
@@ -132,10 +157,10 @@ class KernelScorer final : public Scorer {
 
     // Both follow from the number of rows alone, and so need no place in the saved state.
     bool is_fit() const { return n_rows_ >= std::min(kFirstFit, n_landmarks_); }
-    bool is_time_to_fit() const {
+    bool is_time_to_fit(std::size_t n_rows) const {
         std::size_t next = kFirstFit;
-        while (next < n_rows_) next *= 2;
-        return n_rows_ == next || n_rows_ == n_landmarks_;
+        while (next < n_rows) next *= 2;
+        return n_rows == next || n_rows == n_landmarks_;
     }
 
     void score_with(const Row& x, KernelQuery& query, std::vector<double>& kernel, double* raw) const {
@@ -150,23 +175,42 @@ class KernelScorer final : public Scorer {
         for (std::size_t l = 0; l < n_labels_ && total > 0.0; ++l) raw[l] /= total;
     }
 
-    // One more centre: the inverse of K + ridge / w grows by a row, the a_i follow. False when rounding has spoilt the
-    // inverse: r is at least ridge / w in exact arithmetic.
-    bool add_border(double importance, const double* raw) {
-        const std::size_t n = model_.n_inputs();
+    // Room for one more row, as it is in query_.
+    void make_room_for_row() {
+        landmarks_.make_room_for(query_);
+        make_room(importance_, 1);
+        make_room(labels_, n_labels_);
+        if (!is_fit()) return;
+        residual_.resize(n_labels_);
+        make_room(model_.weights(), n_labels_);
+        model_.covariance().make_room_for_border();
+    }
+    void keep(const Targets& targets, double importance, const double* raw) noexcept {
+        scale_.learn(query_.entries);
+        landmarks_.keep(query_.entries);
+        importance_.push_back(importance);
+        for (std::size_t l = 0; l < n_labels_; ++l)
+            labels_.push_back(targets.value[l] < 0 ? raw[l] : static_cast<double>(targets.value[l]));
+        ++n_rows_;
+    }
+
+    // One more centre: the inverse of K + ridge / w grows by a row, the a_i follow. What the row adds is found first; false
+    // when rounding has spoilt the inverse: r is at least ridge / w in exact arithmetic.
+    bool find_border(double importance) {
         const double noise = ridge_ / importance;
         solution_.resize(kernel_.size());
         model_.covariance().multiply(kernel_.data(), solution_.data());
-        const double r = 2.0 + noise - dot(kernel_.data(), solution_.data(), kernel_.size());
-        if (!(r > 0.5 * noise)) return false;
+        border_ = 2.0 + noise - dot(kernel_.data(), solution_.data(), kernel_.size());
+        return border_ > 0.5 * noise;
+    }
+    void add_border(const double* raw) noexcept {
+        const std::size_t n = model_.n_inputs();
         std::vector<double>& a = model_.weights();
-        residual_.resize(n_labels_);
-        for (std::size_t l = 0; l < n_labels_; ++l) residual_[l] = (labels_[n * n_labels_ + l] - raw[l]) / r;
+        for (std::size_t l = 0; l < n_labels_; ++l) residual_[l] = (labels_[n * n_labels_ + l] - raw[l]) / border_;
         add_outer(-1.0, solution_.data(), n, residual_.data(), n_labels_, a.data());
         a.insert(a.end(), residual_.begin(), residual_.end());
-        model_.covariance().border(solution_.data(), r);
+        model_.covariance().border(solution_.data(), border_);
         landmarks_.add(query_);
-        return true;
     }
 
     // Scale, width, inverse and a_i from all rows so far. A kernel matrix is positive semidefinite and ridge / w positive,
@@ -218,8 +262,20 @@ class KernelScorer final : public Scorer {
     Landmarks landmarks_;
     RecursiveLeastSquares model_;              // while n_rows_ < n_landmarks_ its covariance is (K + ridge / w)^-1
     std::vector<double> importance_, labels_;  // of the rows, until n_landmarks_
-    KernelQuery query_;                        // of the row between score_to_learn and learn
+
+    // Of the row between score_to_learn and learn.
+    struct Next {  // a copy of a scorer copies none
+        std::unique_ptr<KernelScorer> made;
+        Next() = default;
+        Next(Next&&) noexcept = default;
+        Next(const Next&) {}
+        Next& operator=(Next&&) noexcept = default;
+        void reset() { made.reset(); }
+    };
+    KernelQuery query_;
     std::vector<double> kernel_, solution_, residual_;
+    double border_ = 0.0;  // r of find_border
+    Next next_;            // what a fit leads to
 };
 
 const RegisterScorer registered("kernel", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {

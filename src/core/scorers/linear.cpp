@@ -118,19 +118,21 @@ class LinearScorer final : public Scorer {
         std::copy_n(scratch.gradient.data(), n_labels_, raw);
     }
 
-    void learn(const Row& x, const Targets& targets, double importance, const double*) override {
-        static thread_local Scratch scratch;
-        read(x, scratch);
-        const auto t = static_cast<std::uint64_t>(scale_.n_rows());  // rows before this one
-        scale_.learn(scratch.entries);
-        step(scratch.entries, targets.value.data(), importance, scratch);
-        const std::size_t held = memory_.size();
-        for (int q = 0; q < n_replays_ && held > 0; ++q) {
-            const double u = philox_uniform(seed_, t * static_cast<std::uint64_t>(n_replays_) + static_cast<std::uint64_t>(q));
-            const auto age = static_cast<std::size_t>(u * static_cast<double>(held));
-            step(memory_.row(age), memory_.targets(age), memory_.importance(age), scratch);
-        }
-        memory_.push(scratch.entries, targets.value.data(), importance);
+    void prepare(const Row& x, const Targets&, double, const double*) override {
+        read(x, scratch_);
+        const std::size_t n_dense = scale_.make_room_for(scratch_.entries);
+        memory_.make_room_for(scratch_.entries.size());
+        draw_replays(scratch_.replays);
+        std::size_t longest = scratch_.entries.size();
+        for (const std::size_t age : scratch_.replays) longest = std::max(longest, memory_.row(age).size);
+        scratch_.reserve(longest + n_dense, width());
+    }
+    void learn(const Row&, const Targets& targets, double importance, const double*) noexcept override {
+        scale_.learn(scratch_.entries);
+        step(scratch_.entries, targets.value.data(), importance, scratch_);
+        for (const std::size_t age : scratch_.replays)
+            step(memory_.row(age), memory_.targets(age), memory_.importance(age), scratch_);
+        memory_.push(scratch_.entries, targets.value.data(), importance);
     }
 
     void grow_labels(std::int32_t n_new) override {
@@ -162,14 +164,14 @@ class LinearScorer final : public Scorer {
         n_inputs_ = n;
     }
 
-    void reset() override {
-        scale_ = RowScale(n_inputs_);
+    void reset() noexcept override {
+        scale_.clear();
         memory_.clear();
         start();
     }
 
     std::size_t memory_bytes() const override {
-        return sizeof(*this) + scale_.memory_bytes() + memory_.memory_bytes() +
+        return sizeof(*this) + scale_.memory_bytes() + memory_.memory_bytes() + scratch_.memory_bytes() +
                (weights_.capacity() + bias_.capacity() + bias_squares_.capacity()) * sizeof(double);
     }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<LinearScorer>(*this); }
@@ -214,9 +216,35 @@ class LinearScorer final : public Scorer {
     struct Scratch {
         Entries entries;
         std::vector<std::pair<std::int32_t, double>> hashed;
+        std::vector<std::size_t> replays;
         ScaledRow row;
         std::vector<double> gradient, y, importance, sparse_decay, dense_decay;
+
+        // Room for a scaled row of so many features, and for so many labels.
+        void reserve(std::size_t n_features, std::size_t n_labels) {
+            if (n_features > row.index.capacity()) row.reserve(2 * n_features);
+            row.reserve(n_features);
+            for (auto* column : {&gradient, &y, &importance, &sparse_decay, &dense_decay}) column->reserve(n_labels);
+        }
+        std::size_t memory_bytes() const {
+            return entries.memory_bytes() + row.memory_bytes() + hashed.capacity() * sizeof(hashed[0]) +
+                   replays.capacity() * sizeof(std::size_t) +
+                   (gradient.capacity() + y.capacity() + importance.capacity() + sparse_decay.capacity() +
+                    dense_decay.capacity()) *
+                       sizeof(double);
+        }
     };
+
+    // The ages of the rows that are learnt again after the next one.
+    void draw_replays(std::vector<std::size_t>& ages) const {
+        const auto t = static_cast<std::uint64_t>(scale_.n_rows());  // rows before it
+        const std::size_t held = memory_.size();
+        ages.clear();
+        for (int q = 0; q < n_replays_ && held > 0; ++q) {
+            const double u = philox_uniform(seed_, t * static_cast<std::uint64_t>(n_replays_) + static_cast<std::uint64_t>(q));
+            ages.push_back(static_cast<std::size_t>(u * static_cast<double>(held)));
+        }
+    }
 
     std::size_t width() const { return label_groups(n_labels_) * kLanes; }
 
@@ -319,6 +347,7 @@ class LinearScorer final : public Scorer {
     RowMemory memory_;
     std::vector<double> weights_;  // of each feature: its weights, then the sums of their squared gradients
     std::vector<double> bias_, bias_squares_;
+    Scratch scratch_;  // of the row that is being learnt
 };
 
 const RegisterScorer registered("linear", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {

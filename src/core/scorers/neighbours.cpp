@@ -26,19 +26,25 @@ class NeighboursScorer final : public Scorer {
         nearest_.score(scratch.point.data(), raw);
     }
 
-    void learn(const Row& x, const Targets& targets, double importance, const double*) override {
-        static thread_local Scratch scratch;
-        scratch.entries.assign(x, scale_.n_features());
-        place(scratch.entries, scratch);
-        nearest_.add(scratch.point.data(), targets.value.data(), importance);
-        rows_.push(scratch.entries, nullptr, importance);
-        scale_.learn(scratch.entries);
-        // The scale moves ever more slowly, and the rows in memory follow now and then.
-        const std::int64_t n = scale_.n_rows();
-        if (n % 512 != 0 && (n & (n - 1)) != 0) return;
+    void prepare(const Row& x, const Targets&, double, const double*) override {
+        scratch_.entries.assign(x, scale_.n_features());
+        place(scratch_.entries, scratch_);
+        const std::size_t n_dense = scale_.make_room_for(scratch_.entries);
+        rows_.make_room_for(scratch_.entries.size());
+        nearest_.make_room_for_one();
+        if (!is_time_to_move(scale_.n_rows() + 1)) return;
+        std::size_t longest = scratch_.entries.size();
+        for (std::size_t age = 0; age < rows_.size(); ++age) longest = std::max(longest, rows_.row(age).size);
+        scratch_.row.reserve(longest + n_dense);
+    }
+    void learn(const Row&, const Targets& targets, double importance, const double*) noexcept override {
+        nearest_.add(scratch_.point.data(), targets.value.data(), importance);
+        rows_.push(scratch_.entries, nullptr, importance);
+        scale_.learn(scratch_.entries);
+        if (!is_time_to_move(scale_.n_rows())) return;
         for (std::size_t age = 0; age < rows_.size(); ++age) {
-            place(rows_.row(age), scratch);
-            nearest_.replace(age, scratch.point.data());
+            place(rows_.row(age), scratch_);
+            nearest_.replace(age, scratch_.point.data());
         }
     }
 
@@ -49,13 +55,14 @@ class NeighboursScorer final : public Scorer {
         scale_.grow(n, were_missing);
         nearest_.grow_inputs(n);
     }
-    void reset() override {
-        scale_ = RowScale(scale_.n_features());
+    void reset() noexcept override {
+        scale_.clear();
         rows_.clear();
         nearest_.clear();
     }
     std::size_t memory_bytes() const override {
-        return sizeof(*this) + scale_.memory_bytes() + rows_.memory_bytes() + nearest_.memory_bytes();
+        return sizeof(*this) + scale_.memory_bytes() + rows_.memory_bytes() + nearest_.memory_bytes() +
+               scratch_.entries.memory_bytes() + scratch_.row.memory_bytes() + scratch_.point.capacity() * sizeof(double);
     }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<NeighboursScorer>(*this); }
 
@@ -84,6 +91,9 @@ class NeighboursScorer final : public Scorer {
         std::vector<double> point;
     };
 
+    // The scale moves ever more slowly, and the rows in memory follow now and then.
+    static bool is_time_to_move(std::int64_t n_rows) { return n_rows % 512 == 0 || (n_rows & (n_rows - 1)) == 0; }
+
     void place(const RowView& row, Scratch& scratch) const {
         scale_.apply(row, scratch.row);
         scratch.point.assign(scale_.n_features(), 0.0);
@@ -94,6 +104,7 @@ class NeighboursScorer final : public Scorer {
     RowScale scale_;
     RowMemory rows_;  // as they came; their targets are in nearest_
     NearestMemory nearest_;
+    Scratch scratch_;  // of the row that is being learnt
 };
 
 const RegisterScorer registered("neighbours", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {

@@ -15,12 +15,13 @@ class OutputNeighboursScorer final : public Scorer {
     std::string kind() const override { return "output_neighbours"; }
     Vote vote() const override { return Vote::proportional; }
     void score(const Row& x, double* raw) const override { nearest_.score(x.dense, raw); }
-    void learn(const Row& x, const Targets& targets, double importance, const double*) override {
+    void prepare(const Row&, const Targets&, double, const double*) override { nearest_.make_room_for_one(); }
+    void learn(const Row& x, const Targets& targets, double importance, const double*) noexcept override {
         nearest_.add(x.dense, targets.value.data(), importance);
     }
     void grow_labels(std::int32_t n) override { nearest_ = fresh(static_cast<std::size_t>(n)); }
     void grow_features(std::int64_t, bool) override {}  // they do not reach it
-    void reset() override { nearest_.clear(); }
+    void reset() noexcept override { nearest_.clear(); }
     std::size_t memory_bytes() const override { return sizeof(*this) + nearest_.memory_bytes(); }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<OutputNeighboursScorer>(*this); }
     void save(Archive& out, const std::string& prefix) const override { nearest_.save(out, prefix); }

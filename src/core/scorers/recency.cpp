@@ -14,7 +14,8 @@ class RecencyScorer final : public Scorer {
 
     void score(const Row&, double* raw) const override { std::copy(counts_.begin(), counts_.end(), raw); }
 
-    void learn(const Row&, const Targets& targets, double importance, const double*) override {
+    void prepare(const Row&, const Targets&, double, const double*) override {}
+    void learn(const Row&, const Targets& targets, double importance, const double*) noexcept override {
         for (std::size_t j = 0; j < counts_.size(); ++j) {
             // an unknown label counts as its share so far, which leaves the share as it is
             const double share = total_ > 0.0 ? counts_[j] / total_ : 0.0;
@@ -26,7 +27,7 @@ class RecencyScorer final : public Scorer {
 
     void grow_labels(std::int32_t n) override { counts_.resize(static_cast<std::size_t>(n), 0.0); }
     void grow_features(std::int64_t, bool) override {}
-    void reset() override {
+    void reset() noexcept override {
         std::fill(counts_.begin(), counts_.end(), 0.0);
         total_ = 0.0;
     }

@@ -25,10 +25,13 @@ class RidgeScorer final : public Scorer {
         standardise(x, inputs_);
         model_.score(inputs_.data(), raw);
     }
-    // Learns with the inputs that score_to_learn saw: the scale takes in the row afterwards.
-    void learn(const Row& x, const Targets& targets, double importance, const double* raw) override {
-        model_.learn(inputs_.data(), targets.value.data(), importance, raw);
+    void prepare(const Row& x, const Targets&, double, const double*) override {
         entries_.assign(x, scale_.n_features());
+        model_.make_room_to_learn();
+    }
+    // Learns with the inputs that score_to_learn saw: the scale takes in the row afterwards.
+    void learn(const Row&, const Targets& targets, double importance, const double* raw) noexcept override {
+        model_.learn(inputs_.data(), targets.value.data(), importance, raw);
         scale_.learn(entries_);
     }
 
@@ -38,14 +41,13 @@ class RidgeScorer final : public Scorer {
         model_.insert_inputs(d, n - d, root(d) / root(n));
         scale_.grow(n, were_missing);
     }
-    void reset() override {
-        scale_ = FeatureScale(scale_.n_features());
+    void reset() noexcept override {
+        scale_.clear();
         model_.reset();
     }
     std::size_t memory_bytes() const override {
-        return sizeof(*this) + scale_.memory_bytes() + model_.memory_bytes() +
-               (inputs_.capacity() + entries_.value.capacity()) * sizeof(double) +
-               entries_.index.capacity() * sizeof(std::int32_t);
+        return sizeof(*this) + scale_.memory_bytes() + model_.memory_bytes() + entries_.memory_bytes() +
+               inputs_.capacity() * sizeof(double);
     }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<RidgeScorer>(*this); }
 
@@ -83,7 +85,8 @@ class RidgeScorer final : public Scorer {
 
     FeatureScale scale_;
     RecursiveLeastSquares model_;
-    std::vector<double> inputs_;  // of the row between score_to_learn and learn
+    // Of the row between score_to_learn and learn.
+    std::vector<double> inputs_;
     Entries entries_;
 };
 

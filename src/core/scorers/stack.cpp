@@ -18,13 +18,16 @@ class StackScorer final : public Scorer {
         with_constant(x, inputs);
         model_.score(inputs.data(), raw);
     }
-    void learn(const Row& x, const Targets& targets, double importance, const double* raw) override {
+    void prepare(const Row& x, const Targets&, double, const double*) override {
         with_constant(x, inputs_);
+        model_.make_room_to_learn();
+    }
+    void learn(const Row&, const Targets& targets, double importance, const double* raw) noexcept override {
         model_.learn(inputs_.data(), targets.value.data(), importance, raw);
     }
     void grow_labels(std::int32_t n) override { model_ = fresh(static_cast<std::size_t>(n)); }
     void grow_features(std::int64_t, bool) override {}  // they do not reach it
-    void reset() override { model_ = fresh(model_.n_labels()); }
+    void reset() noexcept override { model_.reset(); }
     std::size_t memory_bytes() const override {
         return sizeof(*this) + model_.memory_bytes() + inputs_.capacity() * sizeof(double);
     }

@@ -1,0 +1,22 @@
+// The core's own operator new, which can be made to fail (memory_faults.hpp). The linker keeps it to this library.
+#include "core/memory_faults.hpp"
+
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+void* allocate(std::size_t n) {
+    if (!boostline::MemoryFaults::is_due())
+        if (void* memory = std::malloc(n > 0 ? n : 1)) return memory;
+    throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t n) { return allocate(n); }
+void* operator new[](std::size_t n) { return allocate(n); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
