@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from boostline.cli import options as o
-from boostline.display.terminal import note, print_json, print_pairs
+from boostline.display.terminal import note, print_json, print_pairs, progress_bar
 
 # What shells add to the number of the signal that ended a program: 130 for Ctrl-C, 143 for kill.
 _SIGNALLED = 128
@@ -322,10 +322,8 @@ def _limited(rows: Any, left: int | None) -> Iterator[tuple[Any, Any]]:
 
 @contextlib.contextmanager
 def _progress(name: str, total: int | None) -> Iterator[Any]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -334,8 +332,7 @@ def _progress(name: str, total: int | None) -> Iterator[Any]:
         TimeElapsedColumn(),
         TextColumn("rank loss {task.fields[loss]}"),
     )
-    bar = Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
-    with bar:
+    with progress_bar(*columns) as bar:
         task = bar.add_task(name, total=total, loss="-")
 
         def show(done: int, model: Any) -> None:

@@ -236,21 +236,18 @@ def load_named(named: NamedSet, shown: str, *, download: bool = True) -> Dataset
 
 def fetch_named(named: NamedSet) -> tuple[Path, Path, Path]:
     """Download what the cache lacks of a set, with a progress bar; return its files."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
+
+    from boostline.display.terminal import progress_bar
 
     folder = cache_folder() / named.name
-    console = Console(stderr=True)
-    progress = Progress(
+    columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         DownloadColumn(),
         TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-        transient=True,
     )
-    with progress:
+    with progress_bar(*columns) as progress:
         for file in named.files:
             target = folder / file.name
             if _plain_or_gz(target) is not None:

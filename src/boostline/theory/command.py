@@ -30,23 +30,18 @@ def theory(
 
     Fails (exit code 1) if a statement does not hold.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
-    from boostline.display.terminal import note, print_json, print_table
+    from boostline.display.terminal import note, print_json, print_table, progress_bar
     from boostline.theory.report import run
 
-    console = Console(stderr=True)
-    bar = Progress(
+    columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        console=console,
-        disable=not console.is_terminal,
-        transient=True,
     )
-    with bar:
+    with progress_bar(*columns) as bar:
         task = bar.add_task("", total=None)
         made = run(
             output,
