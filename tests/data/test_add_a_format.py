@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from boostline import _core
+
 pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +29,8 @@ TOUCHED = re.findall(r"`src/boostline/(data/formats/\w+\.py)`", PAGE)
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package with what the page says written into it."""
     copy = tmp_path_factory.mktemp("src") / "boostline"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    shutil.copy(_core.__file__, copy)  # of an installed package it lies elsewhere
     module, registry = TOUCHED
     (copy / module).write_text(MODULE)
     (copy / registry).write_text(patched((copy / registry).read_text()))

@@ -33,7 +33,7 @@ def texts(n, seed):
 
 
 were_sparse = []
-learn = boostline.AdaOLMR.learn
+learn = boostline.LabelRanker.learn
 
 
 def watched(self, x, *args, **kwargs):
@@ -41,7 +41,7 @@ def watched(self, x, *args, **kwargs):
     return learn(self, x, *args, **kwargs)
 
 
-boostline.AdaOLMR.learn = watched
+boostline.LabelRanker.learn = watched
 train, Y = texts(1500, 0)
 test, expected = texts(300, 1)
 pipeline = make_pipeline(TfidfVectorizer(), LabelRankerClassifier(random_state=0)).fit(train, Y)
