@@ -114,7 +114,16 @@ def test_ctrl_c_and_kill_save_what_was_learned(number, code, boostline, tmp_path
 def test_kill_stops_the_background_job_of_a_script(tmp_path):
     """Such jobs ignore SIGINT; a service manager's SIGTERM must reach them all the same."""
     write_csv(tmp_path / "data.csv", *rows(20_000))
-    arguments = (*TRAIN[:-1], "paper:400", "--block", "64", "--checkpoint", "64", "--model", "m.blm")
+    arguments = (
+        *TRAIN[:-1],
+        "paper:400",
+        "--block",
+        "64",
+        "--checkpoint",
+        "64",
+        "--model",
+        "m.blm",
+    )
     train = " ".join(f"'{part}'" for part in command(*arguments))
     script = f"""{train} &
         until [ -e m.blm ] || ! kill -0 $!; do sleep 0.01; done
