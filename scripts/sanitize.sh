@@ -1,9 +1,28 @@
 #!/usr/bin/env bash
-# Runs the tests of the compiled core under AddressSanitizer and UndefinedBehaviorSanitizer, in an environment of its own.
+# sanitize.sh [address|thread] [options of pytest]: runs tests of the compiled core under sanitizers, in an environment of
+# its own. address (the default): AddressSanitizer and UndefinedBehaviorSanitizer, all tests that reach into the core;
+# thread: ThreadSanitizer, the tests of threads and forks.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+sanitizer=address
+case "${1:-}" in address | thread)
+  sanitizer=$1
+  shift
+  ;;
+esac
 . scripts/sanitized.sh
+if [ "$sanitizer" = thread ]; then
+  # A limit on the address space leaves no room for what ThreadSanitizer keeps beside the memory; and it ends a forked child
+  # whose new threads get the ids of threads that stayed in the parent ("dup thread with used id").
+  sanitized -m pytest -q -p no:cacheprovider tests/core/test_concurrency.py tests/core/test_forks.py \
+    tests/core/test_memory_errors.py \
+    --deselect tests/core/test_concurrency.py::test_threads_that_cannot_be_started_are_an_error_and_change_nothing \
+    --deselect tests/core/test_forks.py::test_a_child_learns_with_threads_as_its_parent_would \
+    --deselect tests/core/test_forks.py::test_multiprocessing_with_fork_returns "$@"
+  exit
+fi
 sanitized -m pytest -q -p no:cacheprovider tests/core tests/boosters tests/learners tests/saving \
+  --deselect tests/core/test_concurrency.py::test_threads_that_cannot_be_started_are_an_error_and_change_nothing \
   --deselect tests/learners/test_trees.py::test_memory_usage_is_what_is_allocated \
   --deselect tests/boosters/test_exactness.py::test_every_cpu_gives_the_same_bits \
   --deselect tests/saving/test_load_cost.py::test_loading_and_saving_peak_at_little_more_than_the_model \

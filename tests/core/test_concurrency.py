@@ -150,6 +150,7 @@ def test_what_is_saved_beside_learning_is_a_state_between_two_calls(make):
 
 
 @pytest.mark.process
+@pytest.mark.process
 def test_threads_that_cannot_be_started_are_an_error_and_change_nothing():
     def learn_without_room_for_stacks():
         X, Y = stream(20)

