@@ -31,137 +31,176 @@ void bind_boosters(nb::module_& m) {
 
     nb::class_<TurnLock>(m, "TurnLock")
         .def(nb::init<>())
-        .def("__enter__", [](TurnLock& self) {
-            nb::gil_scoped_release no_gil;
-            self.lock();
-        })
+        .def("__enter__",
+             [](TurnLock& self) {
+                 nb::gil_scoped_release no_gil;
+                 self.lock();
+             })
         .def("__exit__", [](TurnLock& self, nb::args) { self.unlock(); });
 
     nb::class_<Model>(m, "Model")
-        .def_static("ada_olmr",
-                    [](std::int32_t n_labels, std::int64_t n_features, Booster::Learners learners, std::uint64_t seed,
-                       Expert expert) {
-                        return new Model(std::make_unique<AdaOLMR>(n_labels, n_features, std::move(learners), seed, expert));
-                    },
-                    "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a, "expert"_a)
-        .def_static("label_ranker",
-                    [](std::int32_t n_labels, std::int64_t n_features, Booster::Learners learners, std::uint64_t seed,
-                       std::vector<double> prior) {
-                        return new Model(
-                            std::make_unique<LabelRanker>(n_labels, n_features, std::move(learners), seed, std::move(prior)));
-                    },
-                    "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a, "prior"_a)
-        .def_static("online_bmr",
-                    [](std::int32_t n_labels, std::int64_t n_features, Booster::Learners learners, std::uint64_t seed) {
-                        return new Model(std::make_unique<OnlineBMR>(n_labels, n_features, std::move(learners), seed));
-                    },
-                    "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a)
-        .def("learn",
-             [](Model& self, nb::object rows, std::int64_t n_features, std::int32_t n_labels,
-                Vector<std::int64_t> relevant_start, Vector<std::int32_t> relevant, Vector<std::int64_t> unknown_start,
-                Vector<std::int32_t> unknown, Vector<double> weights) {
-                 return self.learn(std::move(rows), n_features, n_labels, {relevant_start, relevant},
-                                   {unknown_start, unknown}, weights);
-             },
-             "rows"_a, "n_features"_a, "n_labels"_a, "relevant_start"_a, "relevant"_a, "unknown_start"_a, "unknown"_a, "weights"_a)
+        .def_static(
+            "ada_olmr",
+            [](std::int32_t n_labels, std::int64_t n_features, Booster::Learners learners, std::uint64_t seed,
+               Expert expert) {
+                return new Model(std::make_unique<AdaOLMR>(n_labels, n_features, std::move(learners), seed, expert));
+            },
+            "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a, "expert"_a)
+        .def_static(
+            "label_ranker",
+            [](std::int32_t n_labels, std::int64_t n_features, Booster::Learners learners, std::uint64_t seed,
+               std::vector<double> prior) {
+                return new Model(
+                    std::make_unique<LabelRanker>(n_labels, n_features, std::move(learners), seed, std::move(prior)));
+            },
+            "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a, "prior"_a)
+        .def_static(
+            "online_bmr",
+            [](std::int32_t n_labels, std::int64_t n_features, Booster::Learners learners, std::uint64_t seed) {
+                return new Model(std::make_unique<OnlineBMR>(n_labels, n_features, std::move(learners), seed));
+            },
+            "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a)
+        .def(
+            "learn",
+            [](Model& self, nb::object rows, std::int64_t n_features, std::int32_t n_labels,
+               Vector<std::int64_t> relevant_start, Vector<std::int32_t> relevant, Vector<std::int64_t> unknown_start,
+               Vector<std::int32_t> unknown, Vector<double> weights) {
+                return self.learn(std::move(rows), n_features, n_labels, {relevant_start, relevant},
+                                  {unknown_start, unknown}, weights);
+            },
+            "rows"_a, "n_features"_a, "n_labels"_a, "relevant_start"_a, "relevant"_a, "unknown_start"_a, "unknown"_a,
+            "weights"_a)
         .def("score", &Model::score, "rows"_a, "n_features"_a)
         .def("votes", &Model::votes, "rows"_a, "n_features"_a)
         .def("set_threads", [](Model& self, int n) { self.writing([&](Booster& b) { b.set_threads(n); }); })
         .def("grow_labels", [](Model& self, std::int32_t n) { self.grow([&](Booster& b) { b.grow_labels(n); }); })
-        .def("grow_features", [](Model& self, std::int64_t n, bool were_missing) {
-            self.grow([&](Booster& b) { b.grow_features(n, were_missing); });
-        })
+        .def("grow_features",
+             [](Model& self, std::int64_t n, bool were_missing) {
+                 self.grow([&](Booster& b) { b.grow_features(n, were_missing); });
+             })
         .def("n_labels", [](const Model& self) { return self.reading([](const Booster& b) { return b.n_labels(); }); })
-        .def("n_features", [](const Model& self) { return self.reading([](const Booster& b) { return b.n_features(); }); })
+        .def("n_features",
+             [](const Model& self) { return self.reading([](const Booster& b) { return b.n_features(); }); })
         .def("clock", [](const Model& self) { return self.reading([](const Booster& b) { return b.clock(); }); })
-        .def("memory_bytes", [](const Model& self) { return self.reading([](const Booster& b) { return b.memory_bytes(); }); })
-        .def("clone", [](const Model& self, bool share_serial) {
-            return new Model(self.reading([&](const Booster& b) { return b.clone(share_serial); }));
-        }, "share_serial"_a = false)
+        .def("memory_bytes",
+             [](const Model& self) { return self.reading([](const Booster& b) { return b.memory_bytes(); }); })
+        .def(
+            "clone",
+            [](const Model& self, bool share_serial) {
+                return new Model(self.reading([&](const Booster& b) { return b.clone(share_serial); }));
+            },
+            "share_serial"_a = false)
         .def("restore", [](Model& self, Model& earlier) { self.restore(earlier); })
-        .def("state", [](const Model& self) {
-            CopyArchive out;
-            self.reading([&](const Booster& b) { b.save(out); return 0; });
-            return out.to_dict();
-        })
-        .def("set_state", [](Model& self, nb::dict arrays) {
-            const DictView view(arrays);
-            self.writing([&](Booster& b) { b.load(view); });
-        })
-        .def("learner_state", [](const Model& self, std::size_t i) {
-            CopyArchive out;
-            self.reading([&](const Booster& b) { b.learners().at(i)->save(out); return 0; });
-            return out.to_dict();
-        })
-        .def("set_learner_state", [](Model& self, std::size_t i, nb::dict arrays) {
-            const DictView view(arrays);
-            self.writing([&](Booster& b) { b.learners().at(i)->load(view); });
-        })
+        .def("state",
+             [](const Model& self) {
+                 CopyArchive out;
+                 self.reading([&](const Booster& b) {
+                     b.save(out);
+                     return 0;
+                 });
+                 return out.to_dict();
+             })
+        .def("set_state",
+             [](Model& self, nb::dict arrays) {
+                 const DictView view(arrays);
+                 self.writing([&](Booster& b) { b.load(view); });
+             })
+        .def("learner_state",
+             [](const Model& self, std::size_t i) {
+                 CopyArchive out;
+                 self.reading([&](const Booster& b) {
+                     b.learners().at(i)->save(out);
+                     return 0;
+                 });
+                 return out.to_dict();
+             })
+        .def("set_learner_state",
+             [](Model& self, std::size_t i, nb::dict arrays) {
+                 const DictView view(arrays);
+                 self.writing([&](Booster& b) { b.learners().at(i)->load(view); });
+             })
         // Calls use(state) while nobody changes the model: see StoredState.
-        .def("hold", [](const Model& self, nb::callable use) {
-            return self.reading([&](const Booster& b) {
-                nb::gil_scoped_acquire gil;
-                const nb::object state = nb::cast(StoredState(b));
-                struct Close {
-                    const nb::object& state;
-                    ~Close() { nb::cast<StoredState&>(state).close(); }
-                } close{state};
-                return use(state);
-            });
-        })
-        .def("load_arrays", [](Model& self, int learner, nb::dict arrays, nb::callable read) {
-            const FileView view(arrays, read);
-            self.writing([&](Booster& b) {
-                if (learner < 0) b.load(view);
-                else b.learners().at(static_cast<std::size_t>(learner))->load(view);
-            });
-        }, "learner"_a, "arrays"_a, "read"_a)
-        .def("learner", [](const Model& self, std::size_t i) {
-            return self.reading([&](const Booster& b) { return b.learners().at(i); });
-        })
+        .def("hold",
+             [](const Model& self, nb::callable use) {
+                 return self.reading([&](const Booster& b) {
+                     nb::gil_scoped_acquire gil;
+                     const nb::object state = nb::cast(StoredState(b));
+                     struct Close {
+                         const nb::object& state;
+                         ~Close() { nb::cast<StoredState&>(state).close(); }
+                     } close{state};
+                     return use(state);
+                 });
+             })
+        .def(
+            "load_arrays",
+            [](Model& self, int learner, nb::dict arrays, nb::callable read) {
+                const FileView view(arrays, read);
+                self.writing([&](Booster& b) {
+                    if (learner < 0)
+                        b.load(view);
+                    else
+                        b.learners().at(static_cast<std::size_t>(learner))->load(view);
+                });
+            },
+            "learner"_a, "arrays"_a, "read"_a)
+        .def("learner",
+             [](const Model& self, std::size_t i) {
+                 return self.reading([&](const Booster& b) { return b.learners().at(i); });
+             })
         .def("n_votes", [](const Model& self) { return self.reading([](const Booster& b) { return b.n_votes(); }); })
-        .def("python_adapters", [](const Model& self) {
-            nb::list out;
-            for (const auto& learner : self.reading([](const Booster& b) { return b.learners(); }))
-                if (const auto* python = dynamic_cast<const PythonLearner*>(learner.get())) out.append(python->adapter());
-            return out;
-        })
-        .def("followed", [](const Model& self) {
-            return self.reading([](const Booster& b) { return b.followed(b.clock() + 1); });
-        })
-        .def("effective_weights", [](const Model& self) {
-            const auto weights = self.reading([](const Booster& b) { return b.effective_weights(); });
-            return to_numpy(weights.data(), {weights.size()});
-        })
+        .def("python_adapters",
+             [](const Model& self) {
+                 nb::list out;
+                 for (const auto& learner : self.reading([](const Booster& b) { return b.learners(); }))
+                     if (const auto* python = dynamic_cast<const PythonLearner*>(learner.get()))
+                         out.append(python->adapter());
+                 return out;
+             })
+        .def("followed",
+             [](const Model& self) { return self.reading([](const Booster& b) { return b.followed(b.clock() + 1); }); })
+        .def("effective_weights",
+             [](const Model& self) {
+                 const auto weights = self.reading([](const Booster& b) { return b.effective_weights(); });
+                 return to_numpy(weights.data(), {weights.size()});
+             })
         .def("watch_drift", [](Model& self, bool watch) { self.writing([&](Booster& b) { b.watch_drift(watch); }); })
-        .def("has_table", [](const Model& self, std::int64_t n_relevant) {
-            return self.reading([&](const Booster& b) { return dynamic_cast<const OnlineBMR&>(b).has_table(n_relevant); });
-        })
-        .def("forget_tables", [](Model& self) { self.writing([&](Booster& b) { dynamic_cast<OnlineBMR&>(b).forget_tables(); }); })
-        .def("set_table", [](Model& self, std::int64_t n_relevant, double origin, std::int32_t per_unit, Matrix<double> values,
-                             bool is_exponential) {
-            StepTable table{is_exponential, origin, per_unit, values.shape(1), {}};
-            table.values.assign(values.data(), values.data() + values.size());
-            self.writing([&](Booster& b) { dynamic_cast<OnlineBMR&>(b).set_table(n_relevant, std::move(table)); });
-        })
+        .def("has_table",
+             [](const Model& self, std::int64_t n_relevant) {
+                 return self.reading(
+                     [&](const Booster& b) { return dynamic_cast<const OnlineBMR&>(b).has_table(n_relevant); });
+             })
+        .def("forget_tables",
+             [](Model& self) { self.writing([&](Booster& b) { dynamic_cast<OnlineBMR&>(b).forget_tables(); }); })
+        .def("set_table",
+             [](Model& self, std::int64_t n_relevant, double origin, std::int32_t per_unit, Matrix<double> values,
+                bool is_exponential) {
+                 StepTable table{is_exponential, origin, per_unit, values.shape(1), {}};
+                 table.values.assign(values.data(), values.data() + values.size());
+                 self.writing([&](Booster& b) { dynamic_cast<OnlineBMR&>(b).set_table(n_relevant, std::move(table)); });
+             })
         .def("set_cost_function", [](Model& self, nb::callable function) {
-            // expert scores (N, k) of s^0 .. s^{N-1} and the indicators of relevant and irrelevant labels -> costs (N, k)
+            // expert scores (N, k) of s^0 .. s^{N-1} and the indicators of relevant and irrelevant labels -> costs (N,
+            // k)
             auto shared = std::shared_ptr<nb::callable>(new nb::callable(std::move(function)), [](nb::callable* f) {
                 const WithPython python;
                 delete f;
             });
             self.writing([&](Booster& b) {
                 const auto n = static_cast<std::size_t>(b.n_votes());
-                dynamic_cast<OnlineBMR&>(b).set_cost_function([shared, n](const double* scores, const Labels& labels, double* costs) {
-                    const WithPython python;
-                    const std::size_t k = labels.is_relevant.size();
-                    std::vector<std::uint8_t> irrelevant(k, 0);
-                    for (const std::int32_t r : labels.irrelevant) irrelevant[static_cast<std::size_t>(r)] = 1;
-                    const auto result = nb::cast<Matrix<double>>((*shared)(
-                        to_numpy(scores, {n, k}), to_numpy(labels.is_relevant.data(), {k}), to_numpy(irrelevant.data(), {k})));
-                    if (result.shape(0) != n || result.shape(1) != k) throw nb::value_error("the cost function returned a wrong shape");
-                    std::copy(result.data(), result.data() + n * k, costs);
-                });
+                dynamic_cast<OnlineBMR&>(b).set_cost_function(
+                    [shared, n](const double* scores, const Labels& labels, double* costs) {
+                        const WithPython python;
+                        const std::size_t k = labels.is_relevant.size();
+                        std::vector<std::uint8_t> irrelevant(k, 0);
+                        for (const std::int32_t r : labels.irrelevant) irrelevant[static_cast<std::size_t>(r)] = 1;
+                        const auto result = nb::cast<Matrix<double>>((*shared)(to_numpy(scores, {n, k}),
+                                                                               to_numpy(labels.is_relevant.data(), {k}),
+                                                                               to_numpy(irrelevant.data(), {k})));
+                        if (result.shape(0) != n || result.shape(1) != k)
+                            throw nb::value_error("the cost function returned a wrong shape");
+                        std::copy(result.data(), result.data() + n * k, costs);
+                    });
             });
         });
 

@@ -22,16 +22,18 @@ void bind_learners(nb::module_& m) {
         .def("memory_bytes", &Learner::memory_bytes);
 
     nb::class_<HoeffdingTree, Learner>(m, "HoeffdingTree")
-        .def("__init__",
-             [](HoeffdingTree* self, std::int32_t n_labels, Vector<std::int32_t> features, double grace_period,
-                double split_confidence, double tie_threshold, double weight_scale, bool single_label,
-                std::uint64_t max_bytes) {
-                 TreeSettings s{grace_period, split_confidence, tie_threshold, weight_scale, single_label, max_bytes, {}};
-                 s.features.assign(features.data(), features.data() + features.shape(0));
-                 new (self) HoeffdingTree(n_labels, std::move(s));
-             },
-             "n_labels"_a, "features"_a, "grace_period"_a, "split_confidence"_a, "tie_threshold"_a, "weight_scale"_a,
-             "single_label"_a, "max_bytes"_a);
+        .def(
+            "__init__",
+            [](HoeffdingTree* self, std::int32_t n_labels, Vector<std::int32_t> features, double grace_period,
+               double split_confidence, double tie_threshold, double weight_scale, bool single_label,
+               std::uint64_t max_bytes) {
+                TreeSettings s{
+                    grace_period, split_confidence, tie_threshold, weight_scale, single_label, max_bytes, {}};
+                s.features.assign(features.data(), features.data() + features.shape(0));
+                new (self) HoeffdingTree(n_labels, std::move(s));
+            },
+            "n_labels"_a, "features"_a, "grace_period"_a, "split_confidence"_a, "tie_threshold"_a, "weight_scale"_a,
+            "single_label"_a, "max_bytes"_a);
 
     nb::class_<PythonLearner, Learner>(m, "PythonLearner")
         .def(nb::init<nb::object, std::int32_t>(), "adapter"_a, "n_labels"_a)
@@ -39,16 +41,20 @@ void bind_learners(nb::module_& m) {
 
     // Scorers of labels, and a committee of them.
     nb::class_<Scorer>(m, "Scorer");
-    m.def("scorer", [](const std::string& kind, std::int32_t n_labels, std::int64_t n_features, const nb::dict& settings) {
-        ScorerSettings made{n_labels, n_features, {}};
-        for (const auto& [name, value] : settings) {
-            auto& place = made.values[nb::cast<std::string>(name)];
-            if (nb::isinstance<nb::float_>(value)) place = nb::cast<double>(value);
-            else place = nb::cast<std::uint64_t>(value);
-        }
-        return make_scorer(kind, made);
-    });
-    // Members are (prefix, scorer, the members it reads, how many features it sees at the most); see core/committee.hpp.
+    m.def("scorer",
+          [](const std::string& kind, std::int32_t n_labels, std::int64_t n_features, const nb::dict& settings) {
+              ScorerSettings made{n_labels, n_features, {}};
+              for (const auto& [name, value] : settings) {
+                  auto& place = made.values[nb::cast<std::string>(name)];
+                  if (nb::isinstance<nb::float_>(value))
+                      place = nb::cast<double>(value);
+                  else
+                      place = nb::cast<std::uint64_t>(value);
+              }
+              return make_scorer(kind, made);
+          });
+    // Members are (prefix, scorer, the members it reads, how many features it sees at the most); see
+    // core/committee.hpp.
     m.def("committee", [](std::int32_t n_labels, std::int64_t n_features, nb::list given) {
         std::vector<Member> members;
         for (nb::handle one : given) {

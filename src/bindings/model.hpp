@@ -27,7 +27,9 @@ class Rows {
         }
     }
     std::size_t size() const { return n_; }
-    std::vector<double> scratch() const { return std::vector<double>(is_sparse_ ? static_cast<std::size_t>(n_features_) : 0, 0.0); }
+    std::vector<double> scratch() const {
+        return std::vector<double>(is_sparse_ ? static_cast<std::size_t>(n_features_) : 0, 0.0);
+    }
 
     // Row i; of a sparse row a dense copy is laid out in `scratch` while `task` runs.
     template <class Task>
@@ -78,9 +80,9 @@ struct LabelLists {
     Vector<std::int32_t> values;
 };
 
-// A booster and its lock. Whatever changes the booster, its growth included, excludes everything else for the length of one
-// call; scoring goes on beside scoring. The GIL is always given up before the lock is asked for, or the two would wait for
-// each other.
+// A booster and its lock. Whatever changes the booster, its growth included, excludes everything else for the length of
+// one call; scoring goes on beside scoring. The GIL is always given up before the lock is asked for, or the two would
+// wait for each other.
 class Model {
   public:
     explicit Model(std::unique_ptr<Booster> booster) : booster_(std::move(booster)) {}
@@ -96,7 +98,8 @@ class Model {
             nb::gil_scoped_release no_gil;
             const std::lock_guard<Lock> lock(lock_);
             check_width(n_features);
-            if (n_labels != booster_->n_labels()) throw std::runtime_error("the model got new labels in another thread");
+            if (n_labels != booster_->n_labels())
+                throw std::runtime_error("the model got new labels in another thread");
             Labels labels;
             std::vector<double> scratch = input.scratch();
             for (std::size_t i = 0; i < input.size(); ++i) {
@@ -118,7 +121,8 @@ class Model {
 
     // (rows, labels)
     nb::object score(nb::object rows, std::int64_t n_features) const {
-        return over_rows(std::move(rows), n_features, [](const Booster& b, const Row& row, double* out) { b.score(row, out); });
+        return over_rows(std::move(rows), n_features,
+                         [](const Booster& b, const Row& row, double* out) { b.score(row, out); });
     }
 
     // (rows, votes, labels)

@@ -6,7 +6,8 @@ namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core of boostline.";
-    // Whoever ends a program with a model alive (in a global, or in a cycle with its own learner) has done nothing wrong.
+    // Whoever ends a program with a model alive (in a global, or in a cycle with its own learner) has done nothing
+    // wrong.
     nb::set_leak_warnings(false);
     boostline::bind_learners(m);
     boostline::bind_boosters(m);

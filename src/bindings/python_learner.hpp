@@ -27,8 +27,8 @@ class PythonLearner final : public Learner {
         const WithPython python;
         adapter_.attr("grow_features")(n, were_missing);
     }
-    // Called when everybody has learned the row: too late to take it back if the learner fails. It goes on as it is, like
-    // one without a reset, and Python tells of the error as of others that nobody can catch.
+    // Called when everybody has learned the row: too late to take it back if the learner fails. It goes on as it is,
+    // like one without a reset, and Python tells of the error as of others that nobody can catch.
     void reset() noexcept override {
         const WithPython python;
         try {
@@ -49,7 +49,7 @@ class PythonLearner final : public Learner {
         const WithPython python;
         return std::make_unique<PythonLearner>(adapter_.attr("alias")(), n_labels_);
     }
-    void save(Archive&) const override {}           // its state goes through the adapter
+    void save(Archive&) const override {}  // its state goes through the adapter
     void load(const ArchiveView&) override {}
     void check() const override {}
     nb::object adapter() const { return adapter_; }
@@ -63,7 +63,8 @@ class PythonLearner final : public Learner {
     void prepare(const Row& x, const Labels& labels, const double* costs, const double* weights) override {
         const WithPython python;
         const auto k = static_cast<std::size_t>(n_labels_);
-        adapter_.attr("learn")(row_to_python(x), to_numpy(labels.is_relevant.data(), {k}), to_numpy(costs, {k}), weights[0]);
+        adapter_.attr("learn")(row_to_python(x), to_numpy(labels.is_relevant.data(), {k}), to_numpy(costs, {k}),
+                               weights[0]);
     }
     void commit(const Row&, const Labels&) noexcept override {}
 

@@ -1,4 +1,5 @@
-// States of a model on their way between the core and Python: whole, as dicts of NumPy arrays, or array by array, in pieces.
+// States of a model on their way between the core and Python: whole, as dicts of NumPy arrays, or array by array, in
+// pieces.
 #pragma once
 
 #include <cstring>
@@ -15,7 +16,11 @@ constexpr struct {
     ArrayType type;
     const char* name;  // as in safetensors
     std::size_t width;
-} kArrayTypes[] = {{ArrayType::f64, "F64", 8}, {ArrayType::i64, "I64", 8}, {ArrayType::i32, "I32", 4}, {ArrayType::u8, "U8", 1}, {ArrayType::f32, "F32", 4}};
+} kArrayTypes[] = {{ArrayType::f64, "F64", 8},
+                   {ArrayType::i64, "I64", 8},
+                   {ArrayType::i32, "I32", 4},
+                   {ArrayType::u8, "U8", 1},
+                   {ArrayType::f32, "F32", 4}};
 
 inline const auto& about(ArrayType type) { return kArrayTypes[static_cast<std::size_t>(type)]; }
 
@@ -26,11 +31,21 @@ class CopyArchive final : public Archive {
         nb::dict out;
         for (auto& [name, array] : arrays_) {
             switch (array.type) {
-                case ArrayType::f64: out[name.c_str()] = to_numpy<double>(array); break;
-                case ArrayType::i64: out[name.c_str()] = to_numpy<std::int64_t>(array); break;
-                case ArrayType::i32: out[name.c_str()] = to_numpy<std::int32_t>(array); break;
-                case ArrayType::u8: out[name.c_str()] = to_numpy<std::uint8_t>(array); break;
-                case ArrayType::f32: out[name.c_str()] = to_numpy<float>(array); break;
+                case ArrayType::f64:
+                    out[name.c_str()] = to_numpy<double>(array);
+                    break;
+                case ArrayType::i64:
+                    out[name.c_str()] = to_numpy<std::int64_t>(array);
+                    break;
+                case ArrayType::i32:
+                    out[name.c_str()] = to_numpy<std::int32_t>(array);
+                    break;
+                case ArrayType::u8:
+                    out[name.c_str()] = to_numpy<std::uint8_t>(array);
+                    break;
+                case ArrayType::f32:
+                    out[name.c_str()] = to_numpy<float>(array);
+                    break;
             }
         }
         return out;
@@ -82,12 +97,15 @@ class ListArchive final : public Archive {
 // One array, handed to a Python function in pieces. Used without the GIL.
 class PieceArchive final : public Archive {
   public:
-    PieceArchive(std::string name, nb::callable take) : name_(std::move(name)), take_(std::move(take)) { piece_.reserve(kPiece); }
+    PieceArchive(std::string name, nb::callable take) : name_(std::move(name)), take_(std::move(take)) {
+        piece_.reserve(kPiece);
+    }
 
     void flush() {
         if (piece_.empty()) return;
         const WithPython python;
-        const auto view = nb::steal(PyMemoryView_FromMemory(piece_.data(), static_cast<Py_ssize_t>(piece_.size()), PyBUF_READ));
+        const auto view =
+            nb::steal(PyMemoryView_FromMemory(piece_.data(), static_cast<Py_ssize_t>(piece_.size()), PyBUF_READ));
         if (!view.is_valid()) throw nb::python_error();
         take_(view);
         view.attr("release")();  // nobody may keep what is overwritten next
@@ -154,8 +172,8 @@ class DictView final : public ArchiveView {
     std::map<std::string, Array> arrays_;
 };
 
-// Arrays of a file: {name: (type, length)}, and a function read(name, first byte, buffer to fill). Made with the GIL, used
-// without.
+// Arrays of a file: {name: (type, length)}, and a function read(name, first byte, buffer to fill). Made with the GIL,
+// used without.
 class FileView final : public ArchiveView {
   public:
     FileView(const nb::dict& arrays, const nb::callable& read) : read_(read) {
@@ -163,7 +181,8 @@ class FileView final : public ArchiveView {
             const auto name = nb::cast<std::string>(key), type = nb::cast<std::string>(value[0]);
             for (const auto& known : kArrayTypes)
                 if (type == known.name) entries_[name] = {true, known.type, nb::cast<std::size_t>(value[1])};
-            if (entries_.count(name) == 0) throw nb::value_error(("the array '" + name + "' has a type that no state has").c_str());
+            if (entries_.count(name) == 0)
+                throw nb::value_error(("the array '" + name + "' has a type that no state has").c_str());
         }
     }
 
@@ -175,7 +194,8 @@ class FileView final : public ArchiveView {
     void fetch(const std::string& name, std::size_t first_byte, void* out, std::size_t n_bytes) const override {
         if (n_bytes == 0) return;
         const WithPython python;
-        const auto view = nb::steal(PyMemoryView_FromMemory(static_cast<char*>(out), static_cast<Py_ssize_t>(n_bytes), PyBUF_WRITE));
+        const auto view =
+            nb::steal(PyMemoryView_FromMemory(static_cast<char*>(out), static_cast<Py_ssize_t>(n_bytes), PyBUF_WRITE));
         if (!view.is_valid()) throw nb::python_error();
         read_(name, first_byte, view);
         view.attr("release")();
@@ -206,8 +226,10 @@ class StoredState {
     // Throws unless the state can be loaded again.
     void check(int learner) const {
         nb::gil_scoped_release no_gil;
-        if (learner < 0) booster().check();
-        else booster().learners().at(static_cast<std::size_t>(learner))->check();
+        if (learner < 0)
+            booster().check();
+        else
+            booster().learners().at(static_cast<std::size_t>(learner))->check();
     }
 
   private:
@@ -216,8 +238,10 @@ class StoredState {
         return *booster_;
     }
     void save(int learner, Archive& out) const {
-        if (learner < 0) booster().save(out);
-        else booster().learners().at(static_cast<std::size_t>(learner))->save(out);
+        if (learner < 0)
+            booster().save(out);
+        else
+            booster().learners().at(static_cast<std::size_t>(learner))->save(out);
     }
 
     const Booster* booster_;

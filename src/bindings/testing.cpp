@@ -35,7 +35,8 @@ void bind_testing(nb::module_& m) {
     m.def("normal_split_entropy",
           [](Vector<double> x) { return elementwise(x, [](double v) { return normal_split(v).entropy; }); });
     m.def("philox_uniform", &philox_uniform);
-    // split_search.hpp: covariate, threshold, gain and lead of the best split, and the coarse search's bound on any lead.
+    // split_search.hpp: covariate, threshold, gain and lead of the best split, and the coarse search's bound on any
+    // lead.
     m.def("split_leads", [](Vector<double> stats, std::size_t n_covariates) {
         std::vector<double> low(n_covariates, std::numeric_limits<double>::infinity());
         std::vector<double> high(n_covariates, -std::numeric_limits<double>::infinity());
@@ -49,7 +50,8 @@ void bind_testing(nb::module_& m) {
         return nb::make_tuple(split.covariate, split.threshold, split.gain, split.gain - split.runner_up,
                               SplitSearch<float>().largest_lead(leaf));
     });
-    // From now on only the next n allocations within rows that are learned succeed; -1: all do. Returns how many were left.
+    // From now on only the next n allocations within rows that are learned succeed; -1: all do. Returns how many were
+    // left.
     m.def("grant_allocations", [](std::int64_t n) { return MemoryFaults::n_to_grant.exchange(n); });
     // Votes, experts' scores and costs.
     m.def("last_round", [](const Model& self) {

@@ -51,7 +51,9 @@ class AdaOLMR final : public Booster {
         check_within(expert_log_weights_, -most_loss(), 0.0, "", "expert_log_weights");
     }
 
-    std::int32_t followed(std::uint64_t t) const override { return choose_expert(expert_, expert_log_weights_, seed_, t, n_votes_); }
+    std::int32_t followed(std::uint64_t t) const override {
+        return choose_expert(expert_, expert_log_weights_, seed_, t, n_votes_);
+    }
 
     std::vector<double> effective_weights() const override {
         if (expert_ != Expert::weighted) return Booster::effective_weights();
@@ -127,7 +129,8 @@ class AdaOLMR final : public Booster {
         }
         for (std::size_t l = 0; l < n_relevant; ++l) {
             if (!shared)
-                exp_differences(scratch.irrelevant.data(), n_irrelevant, scratch.relevant[l], scratch.e_irrelevant.data());
+                exp_differences(scratch.irrelevant.data(), n_irrelevant, scratch.relevant[l],
+                                scratch.e_irrelevant.data());
             scratch.relevant_sum[l] = add_sigmoids(shared ? scratch.e_relevant[l] : 1.0, scratch.e_irrelevant.data(),
                                                    n_irrelevant, scratch.irrelevant_sum.data());
         }

@@ -1,6 +1,6 @@
 // Named arrays of a state, on their way to and from a file, piece by piece: neither way holds a second copy of a state.
-// Files come from strangers, so `load` compares every length before it makes room, and every state has a `check` of what
-// its numbers can be. The same check runs before a state is saved: what is saved can be loaded.
+// Files come from strangers, so `load` compares every length before it makes room, and every state has a `check` of
+// what its numbers can be. The same check runs before a state is saved: what is saved can be loaded.
 #pragma once
 
 #include <algorithm>
@@ -68,15 +68,16 @@ class ArchiveView {
     std::size_t size(const std::string& name) const {
         const Entry entry = find(name);
         if (!entry.is_there) throw std::invalid_argument("the state has no array '" + name + "'");
-        if (entry.type != ArrayTypeOf<T>::value) throw std::invalid_argument("the array '" + name + "' has the wrong type");
+        if (entry.type != ArrayTypeOf<T>::value)
+            throw std::invalid_argument("the array '" + name + "' has the wrong type");
         return entry.size;
     }
     template <class T>
     void expect(const std::string& name, std::size_t wanted) const {
         const std::size_t found = size<T>(name);
         if (found != wanted)
-            throw std::invalid_argument("the array '" + name + "' has " + std::to_string(found) + " entries, expected " +
-                                        std::to_string(wanted));
+            throw std::invalid_argument("the array '" + name + "' has " + std::to_string(found) +
+                                        " entries, expected " + std::to_string(wanted));
     }
     // All of an array that must have so many values.
     template <class T>
@@ -116,7 +117,8 @@ class ArchiveView {
 template <class T>
 class ArrayReader {
   public:
-    ArrayReader(const ArchiveView& in, std::string name, std::size_t size) : in_(in), name_(std::move(name)), left_(size) {
+    ArrayReader(const ArchiveView& in, std::string name, std::size_t size)
+        : in_(in), name_(std::move(name)), left_(size) {
         in_.expect<T>(name_, size);
     }
     void next(T* out, std::size_t n) {
@@ -153,8 +155,8 @@ class ArrayReader {
     std::vector<T> piece_;
 };
 
-// What numbers of a state can be. Features lie within kLargest (boostline/contract/rows.py); so do all other numbers of a
-// learner but for sums of squares: products of two are finite then.
+// What numbers of a state can be. Features lie within kLargest (boostline/contract/rows.py); so do all other numbers of
+// a learner but for sums of squares: products of two are finite then.
 constexpr double kLargest = 1e100;
 constexpr double kMostRows = 9007199254740992.0;  // 2^53: counts beyond are not exact
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/drift_alarm.hpp"
-#include "core/learner.hpp"
 #include "core/kernels/pairs.hpp"
 #include "core/kernels/sums.hpp"
+#include "core/learner.hpp"
 #include "core/thread_pool.hpp"
 
 namespace boostline {
@@ -72,14 +72,14 @@ class Booster {
     // One round of Algorithm 1. Writes the scores given before learning. If it throws, nothing has been learned, but by
     // learners written in Python.
     void learn(const Row& x, const Labels& labels, double* scores) {
-        gather_votes(x);                                    // line 4
-        accumulate();                                       // line 5
+        gather_votes(x);                                                   // line 4
+        accumulate();                                                      // line 5
         follow(votes_.data(), expert_scores_.data(), clock_ + 1, scores);  // lines 6 and 7
-        if (labels.has_pairs()) {                           // line 8: the true labels
+        if (labels.has_pairs()) {                                          // line 8: the true labels
             prepare(labels);
             pool().run(n_votes_ + 1, 4, [&](int i, int thread) { compute_costs(i, labels, scratch_[thread]); });
             const double loss = rank_loss(scores, labels, scratch_[0]);
-            teach(x, labels);                               // lines 10 to 12
+            teach(x, labels);  // lines 10 to 12
             finish_round(labels, loss);
         } else {
             rows_without_pairs_ += 1;
@@ -102,7 +102,8 @@ class Booster {
     // The votes of every learner, n_votes x k: what `score` adds up.
     void votes(const Row& x, double* out) const {
         for (std::size_t i = 0; i < learners_.size(); ++i)
-            learners_[i]->predict(x, out + static_cast<std::size_t>(first_vote_[i]) * static_cast<std::size_t>(n_labels_));
+            learners_[i]->predict(x,
+                                  out + static_cast<std::size_t>(first_vote_[i]) * static_cast<std::size_t>(n_labels_));
     }
 
     void grow_labels(std::int32_t n) {
@@ -145,7 +146,8 @@ class Booster {
     // Goes back to an earlier clone of this booster, which is used up. Learners written in Python stay: whoever called
     // them undoes what they did.
     void restore(Booster& earlier) {
-        for (const int i : parallel_) std::swap(learners_[static_cast<std::size_t>(i)], earlier.learners_[static_cast<std::size_t>(i)]);
+        for (const int i : parallel_)
+            std::swap(learners_[static_cast<std::size_t>(i)], earlier.learners_[static_cast<std::size_t>(i)]);
         restore_own(earlier);
     }
 
@@ -264,9 +266,15 @@ class Booster {
     // Nobody loses more than 1 per example, but for rounding.
     double most_loss() const { return static_cast<double>(clock_) * (1.0 + 1e-6); }
 
-    double* expert_row(std::int32_t i) { return &expert_scores_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)]; }
-    double* cost_row(std::int32_t i) { return &costs_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)]; }
-    double* vote_row(std::int32_t i) { return &votes_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)]; }
+    double* expert_row(std::int32_t i) {
+        return &expert_scores_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)];
+    }
+    double* cost_row(std::int32_t i) {
+        return &costs_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)];
+    }
+    double* vote_row(std::int32_t i) {
+        return &votes_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)];
+    }
 
     // Spreads sums over pairs to a cost vector: w_Y * sum for irrelevant labels, -w_Y * sum for relevant ones.
     void write_costs(int i, const Labels& labels, const PairScratch& scratch) {
@@ -279,18 +287,16 @@ class Booster {
             c[labels.irrelevant[r]] = pair_weight * scratch.irrelevant_sum[r];
     }
 
-    double dot_labels(const double* a, const double* b) const {
-        return dot(a, b, static_cast<std::size_t>(n_labels_));
-    }
+    double dot_labels(const double* a, const double* b) const { return dot(a, b, static_cast<std::size_t>(n_labels_)); }
 
     std::int32_t n_labels_;
     std::int64_t n_features_;
     std::uint64_t seed_;
     std::int32_t n_votes_ = 0;
-    std::uint64_t clock_ = 0;               // examples learned so far
-    std::vector<double> learner_weights_;   // alpha
-    std::vector<double> rank_losses_;       // of experts 0 .. N in the round at hand
-    std::vector<double> cost_widths_;       // largest less smallest cost of each learner in the round at hand
+    std::uint64_t clock_ = 0;              // examples learned so far
+    std::vector<double> learner_weights_;  // alpha
+    std::vector<double> rank_losses_;      // of experts 0 .. N in the round at hand
+    std::vector<double> cost_widths_;      // largest less smallest cost of each learner in the round at hand
 
   private:
     void resize_workspace() {
@@ -320,7 +326,8 @@ class Booster {
 
     void gather_votes(const Row& x) {
         for_each_learner([&](int i, int) {
-            learners_[static_cast<std::size_t>(i)]->predict_to_learn(x, vote_row(first_vote_[static_cast<std::size_t>(i)]));
+            learners_[static_cast<std::size_t>(i)]->predict_to_learn(
+                x, vote_row(first_vote_[static_cast<std::size_t>(i)]));
         });
     }
 
@@ -399,8 +406,8 @@ class Booster {
         set_sizes_[labels.relevant.size()] += 1;
     }
 
-    // The stream has changed: what was learned misleads now. Edges and losses go on counting. Learners written in Python come
-    // last: a process may be forked while they run, and everything else is done then.
+    // The stream has changed: what was learned misleads now. Edges and losses go on counting. Learners written in
+    // Python come last: a process may be forked while they run, and everything else is done then.
     void restart() noexcept {
         for (const int i : parallel_) learners_[static_cast<std::size_t>(i)]->reset();
         restart_weights();
@@ -412,7 +419,8 @@ class Booster {
 
     std::size_t own_bytes() const {
         std::size_t doubles = votes_.capacity() + expert_scores_.capacity() + costs_.capacity() +
-                              rank_losses_.capacity() + cost_widths_.capacity() + learner_weights_.capacity() + 4 * record_.expert_loss.capacity();
+                              rank_losses_.capacity() + cost_widths_.capacity() + learner_weights_.capacity() +
+                              4 * record_.expert_loss.capacity();
         return sizeof(*this) + doubles * sizeof(double) + set_sizes_.capacity() * sizeof(std::int64_t);
     }
 

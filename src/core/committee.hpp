@@ -8,10 +8,10 @@
 namespace boostline {
 
 struct Member {
-    std::string prefix;                 // of its arrays in a saved model
-    std::shared_ptr<Scorer> scorer;     // of this committee alone
-    std::vector<std::size_t> reads;     // the members whose scores it reads; none: it reads the features
-    std::int64_t most_features = 0;     // it sees the first so many features; 0: all
+    std::string prefix;              // of its arrays in a saved model
+    std::shared_ptr<Scorer> scorer;  // of this committee alone
+    std::vector<std::size_t> reads;  // the members whose scores it reads; none: it reads the features
+    std::int64_t most_features = 0;  // it sees the first so many features; 0: all
 };
 
 class Committee final : public Learner {
@@ -24,7 +24,10 @@ class Committee final : public Learner {
                 if (j >= i) throw std::invalid_argument("a member reads the scores of members before it");
     }
     Committee(const Committee& other)
-        : members_(other.members_), n_labels_(other.n_labels_), n_features_(other.n_features_), workspace_(other.workspace_) {
+        : members_(other.members_),
+          n_labels_(other.n_labels_),
+          n_features_(other.n_features_),
+          workspace_(other.workspace_) {
         for (Member& member : members_) member.scorer = member.scorer->clone();
     }
 
@@ -44,7 +47,8 @@ class Committee final : public Learner {
         if (!(labels.importance > 0.0)) return;
         targets_.assign(labels);
         for (std::size_t i = 0; i < members_.size(); ++i)
-            members_[i].scorer->prepare(row_of(i, x, workspace_), targets_, labels.importance, &workspace_.raw[i * n_labels_]);
+            members_[i].scorer->prepare(row_of(i, x, workspace_), targets_, labels.importance,
+                                        &workspace_.raw[i * n_labels_]);
     }
     void cancel() noexcept override {
         for (const Member& member : members_) member.scorer->cancel();
@@ -52,7 +56,8 @@ class Committee final : public Learner {
     void commit(const Row& x, const Labels& labels) noexcept override {
         if (!(labels.importance > 0.0)) return;
         for (std::size_t i = 0; i < members_.size(); ++i)
-            members_[i].scorer->learn(row_of(i, x, workspace_), targets_, labels.importance, &workspace_.raw[i * n_labels_]);
+            members_[i].scorer->learn(row_of(i, x, workspace_), targets_, labels.importance,
+                                      &workspace_.raw[i * n_labels_]);
     }
     bool works_in_commit() const override { return true; }
 
@@ -64,7 +69,8 @@ class Committee final : public Learner {
     void grow_features(std::int64_t n, bool were_missing) override {
         for (const Member& member : members_) {
             const std::int64_t most = member.most_features > 0 ? member.most_features : n;
-            if (std::min(n, most) > std::min(n_features_, most)) member.scorer->grow_features(std::min(n, most), were_missing);
+            if (std::min(n, most) > std::min(n_features_, most))
+                member.scorer->grow_features(std::min(n, most), were_missing);
         }
         n_features_ = n;
     }

@@ -32,14 +32,16 @@ class DriftAlarm {
     std::vector<double> values() const { return {n_, fast_, slow_, variance_, fast_weight_, slow_weight_, n_high_}; }
     static constexpr std::size_t kValues = 7;
     void set(const std::vector<double>& v) {
-        n_ = v[0], fast_ = v[1], slow_ = v[2], variance_ = v[3], fast_weight_ = v[4], slow_weight_ = v[5], n_high_ = v[6];
+        n_ = v[0], fast_ = v[1], slow_ = v[2], variance_ = v[3], fast_weight_ = v[4], slow_weight_ = v[5],
+        n_high_ = v[6];
     }
     // After `clock` examples whose losses lie in [0, 1].
     void check(double clock) const {
         constexpr double kOne = 1.0 + 1e-6;  // but for rounding
         check_within(n_, 0.0, clock, "", "drift_alarm");
         check_within(n_high_, 0.0, n_, "", "drift_alarm");
-        for (const double v : {fast_, slow_, variance_, fast_weight_, slow_weight_}) check_within(v, 0.0, kOne, "", "drift_alarm");
+        for (const double v : {fast_, slow_, variance_, fast_weight_, slow_weight_})
+            check_within(v, 0.0, kOne, "", "drift_alarm");
     }
 
   private:

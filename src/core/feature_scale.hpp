@@ -88,7 +88,8 @@ class FeatureScale {
         for (std::size_t i = 0; i < row.size(); ++i) {
             const auto f = static_cast<std::size_t>(row.index[i]);
             const bool is_missing = row.value[i] != row.value[i];
-            const double nonzero = n_nonzero_[f] + (is_missing ? 0.0 : 1.0), missing = n_missing_[f] + (is_missing ? 1.0 : 0.0);
+            const double nonzero = n_nonzero_[f] + (is_missing ? 0.0 : 1.0),
+                         missing = n_missing_[f] + (is_missing ? 1.0 : 0.0);
             n_dense -= 2.0 * n_nonzero_[f] > n - n_missing_[f] ? 1u : 0u;
             n_dense += 2.0 * nonzero > n - missing ? 1u : 0u;
         }

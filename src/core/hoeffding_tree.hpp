@@ -14,12 +14,12 @@
 namespace boostline {
 
 struct TreeSettings {
-    double grace_period = 10.0;      // weight between two tries to split a leaf
-    double split_confidence = 0.1;   // delta of the Hoeffding bound
-    double tie_threshold = 0.1;      // split anyway once the bound is smaller
-    double weight_scale = 1.0;       // multiplies every importance weight
-    bool single_label = false;       // vote for the heaviest label alone
-    std::uint64_t max_bytes = 0;     // 0: no cap
+    double grace_period = 10.0;          // weight between two tries to split a leaf
+    double split_confidence = 0.1;       // delta of the Hoeffding bound
+    double tie_threshold = 0.1;          // split anyway once the bound is smaller
+    double weight_scale = 1.0;           // multiplies every importance weight
+    bool single_label = false;           // vote for the heaviest label alone
+    std::uint64_t max_bytes = 0;         // 0: no cap
     std::vector<std::int32_t> features;  // the covariates it looks at
 };
 
@@ -32,9 +32,9 @@ class HoeffdingTree final : public Learner {
           gathered_(settings_.features.size()) {
         nodes_.add();
         if (settings_.max_bytes != 0 && settings_.max_bytes < held_bytes())
-            throw std::invalid_argument("max_bytes is " + std::to_string(settings_.max_bytes) + ", but must be at least " +
-                                        std::to_string(held_bytes()) + ", what a tree of " + std::to_string(n_covariates()) +
-                                        " covariates takes without a label");
+            throw std::invalid_argument("max_bytes is " + std::to_string(settings_.max_bytes) +
+                                        ", but must be at least " + std::to_string(held_bytes()) + ", what a tree of " +
+                                        std::to_string(n_covariates()) + " covariates takes without a label");
     }
 
     std::string kind() const override { return "hoeffding_tree"; }
@@ -67,8 +67,8 @@ class HoeffdingTree final : public Learner {
     }
 
     // Section 4 of the paper: every relevant label is a single-label example whose importance is the cost it saves.
-    // Nearly always that changes numbers in one leaf, for which room is made here. A row with which the leaf may split, or
-    // that may need room under a cap, is learned here, and can be taken back.
+    // Nearly always that changes numbers in one leaf, for which room is made here. A row with which the leaf may split,
+    // or that may need room under a cap, is learned here, and can be taken back.
     void prepare(const Row& x, const Labels& labels, const double* costs, const double* weights) override {
         row_.clear();
         Node& leaf = node(row_.leaf = find_leaf(x));
@@ -92,7 +92,8 @@ class HoeffdingTree final : public Learner {
             gathered_[f] = x.dense[static_cast<std::size_t>(settings_.features[f])];
         if (settings_.max_bytes == 0 && !(leaf.active && is_time_to_try(leaf, weight_after))) {
             leaf.entries.reserve(room_for(leaf.entries.size() + n_new));
-            if (leaf.active && n_unobserved > 0) leaf.stats.reserve(stats_bytes(n_observed(leaf) + n_unobserved) / sizeof(double));
+            if (leaf.active && n_unobserved > 0)
+                leaf.stats.reserve(stats_bytes(n_observed(leaf) + n_unobserved) / sizeof(double));
             return;
         }
         row_.undo = std::make_unique<TreeUndo>(
@@ -109,7 +110,8 @@ class HoeffdingTree final : public Learner {
             for (const RowLabel& label : row_.labels) {
                 Node& leaf = node(row_.leaf);
                 const auto i = static_cast<std::size_t>(label.entry);
-                add_importance(leaf, i < leaf.entries.size() ? leaf.entries[i] : append(leaf, label.label, kFirstMass), label.importance);
+                add_importance(leaf, i < leaf.entries.size() ? leaf.entries[i] : append(leaf, label.label, kFirstMass),
+                               label.importance);
             }
         row_.clear();
         if (settings_.max_bytes != 0) std::vector<RowLabel>().swap(row_.labels);  // a cap allows for the tree alone
@@ -164,9 +166,12 @@ class HoeffdingTree final : public Learner {
     std::size_t range_width() const { return 2 * n_covariates(); }
 
     double* block(const Node& leaf, const Entry& entry) const {
-        return const_cast<double*>(leaf.stats.data()) + range_width() + static_cast<std::size_t>(entry.stats) * block_width();
+        return const_cast<double*>(leaf.stats.data()) + range_width() +
+               static_cast<std::size_t>(entry.stats) * block_width();
     }
-    LabelStats stats_of(const Node& leaf, const Entry& entry) const { return LabelStats::in(block(leaf, entry), n_covariates()); }
+    LabelStats stats_of(const Node& leaf, const Entry& entry) const {
+        return LabelStats::in(block(leaf, entry), n_covariates());
+    }
     std::size_t n_observed(const Node& leaf) const {
         return leaf.stats.empty() ? 0 : (leaf.stats.size() - range_width()) / block_width();
     }
@@ -194,7 +199,8 @@ class HoeffdingTree final : public Learner {
         return std::any_of(leaf.entries.begin(), leaf.entries.end(), [=](const Entry& e) { return e.label == label; });
     }
 
-    // A label that has not been seen weighs 1. Masses that differ by no more than rounding are tied: the lowest label wins.
+    // A label that has not been seen weighs 1. Masses that differ by no more than rounding are tied: the lowest label
+    // wins.
     std::int32_t heaviest_label(const Node& leaf) const {
         constexpr double kMassTie = 1e-9;  // of the heaviest
         const bool some_unseen = leaf.n_entries() < n_labels_;
@@ -234,7 +240,9 @@ class HoeffdingTree final : public Learner {
         widen(leaf.stats.data(), leaf.stats.data() + n, gathered_.data(), gathered_.data(), n);
         return true;
     }
-    bool is_time_to_try(const Node& leaf, double weight) const { return weight - leaf.last_try > settings_.grace_period; }
+    bool is_time_to_try(const Node& leaf, double weight) const {
+        return weight - leaf.last_try > settings_.grace_period;
+    }
 
     static std::int32_t find_entry(const Node& leaf, std::int32_t label) {
         for (std::size_t i = 0; i < leaf.entries.size(); ++i)
@@ -325,7 +333,9 @@ class HoeffdingTree final : public Learner {
             if (masses.left > 0.0) goes_left.push_back(Entry{masses.left, entry.label, -1});
             if (masses.right > 0.0) goes_right.push_back(Entry{masses.right, entry.label, -1});
         }
-        if (settings_.max_bytes != 0 && bytes_after_split(leaf, goes_left.size(), goes_right.size()) > settings_.max_bytes) return;
+        if (settings_.max_bytes != 0 &&
+            bytes_after_split(leaf, goes_left.size(), goes_right.size()) > settings_.max_bytes)
+            return;
         const std::int32_t children = n_nodes();
         Node& left = nodes_.add();
         Node& right = nodes_.add();
@@ -344,8 +354,8 @@ class HoeffdingTree final : public Learner {
     }
     std::size_t bytes_after_split(const Node& leaf, std::size_t n_left, std::size_t n_right) const {
         const std::size_t n = nodes_.size();
-        return held_bytes() + nodes_.bytes_for(n + 2) - nodes_.bytes_for(n) + entry_bytes(n_left) + entry_bytes(n_right) -
-               entry_bytes(leaf.entries.size()) - stats_bytes(n_observed(leaf));
+        return held_bytes() + nodes_.bytes_for(n + 2) - nodes_.bytes_for(n) + entry_bytes(n_left) +
+               entry_bytes(n_right) - entry_bytes(leaf.entries.size()) - stats_bytes(n_observed(leaf));
     }
 
     // Stops the growth of the least promising leaves until `bytes` more fit under the cap; false if they never do.

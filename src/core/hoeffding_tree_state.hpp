@@ -114,7 +114,8 @@ inline void HoeffdingTree::check() const {
     // The weight of a leaf and its masses are sums of the same numbers, which round differently.
     constexpr double kRounding = 0.01;
     // Of many labels in each of many rows; and what rounding may add to the largest value.
-    constexpr double kMostWeight = kMostImportance * 1e25, kMost = 2.0 * kLargest, kMostSquares = kMost * kMost * kMostWeight;
+    constexpr double kMostWeight = kMostImportance * 1e25, kMost = 2.0 * kLargest,
+                     kMostSquares = kMost * kMost * kMostWeight;
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     for (std::int32_t i = 0; i < n_nodes(); ++i) {
         const Node& node = this->node(i);

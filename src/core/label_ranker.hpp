@@ -1,8 +1,8 @@
-// The recommended booster: for few and strong learners of every kind. The paper's weights live in [-2, 2] and start at 0,
-// which suits a hundred weak trees; strong learners want large weights of unlike size at once. Here the votes are mixed,
-// s = sum of w_i h_i with w on the simplex, and the costs are taken at log s: the pairwise logistic loss then does not
-// depend on the scale of s. Three chains differ in how steep that loss is (temperature); their prefixes are the
-// experts, and the scores are the mean of all of them by their Hedge weights.
+// The recommended booster: for few and strong learners of every kind. The paper's weights live in [-2, 2] and start at
+// 0, which suits a hundred weak trees; strong learners want large weights of unlike size at once. Here the votes are
+// mixed, s = sum of w_i h_i with w on the simplex, and the costs are taken at log s: the pairwise logistic loss then
+// does not depend on the scale of s. Three chains differ in how steep that loss is (temperature); their prefixes are
+// the experts, and the scores are the mean of all of them by their Hedge weights.
 #pragma once
 
 #include "core/booster.hpp"
@@ -92,7 +92,8 @@ class LabelRanker final : public Booster {
 
     void restart_weights() noexcept override {
         chain_weights_.clear();
-        for (std::int32_t c = 0; c < kChains; ++c) chain_weights_.insert(chain_weights_.end(), prior_.begin(), prior_.end());
+        for (std::int32_t c = 0; c < kChains; ++c)
+            chain_weights_.insert(chain_weights_.end(), prior_.begin(), prior_.end());
         expert_log_weights_.assign(chain_weights_.size(), 0.0);
         use_chains();
     }
@@ -113,11 +114,13 @@ class LabelRanker final : public Booster {
     const double* chain(std::int32_t c) const { return &chain_weights_[static_cast<std::size_t>(c * n_votes_)]; }
 
     // sigmoid(log a_r - log a_l) = a_r / (a_r + a_l), summed over pairs.
-    static void pair_sigmoids(const std::vector<double>& relevant, const std::vector<double>& irrelevant, PairScratch& scratch) {
+    static void pair_sigmoids(const std::vector<double>& relevant, const std::vector<double>& irrelevant,
+                              PairScratch& scratch) {
         scratch.relevant_sum.resize(relevant.size());
         scratch.irrelevant_sum.assign(irrelevant.size(), 0.0);
         for (std::size_t l = 0; l < relevant.size(); ++l)
-            scratch.relevant_sum[l] = add_sigmoids(relevant[l], irrelevant.data(), irrelevant.size(), scratch.irrelevant_sum.data());
+            scratch.relevant_sum[l] =
+                add_sigmoids(relevant[l], irrelevant.data(), irrelevant.size(), scratch.irrelevant_sum.data());
     }
 
     // Hedge over the prefixes of a chain; leaves the whole chain's scores in mixed_.
@@ -131,7 +134,8 @@ class LabelRanker final : public Booster {
             pairs_.split(mixed_.data(), labels);
             expert_log_weights_[static_cast<std::size_t>(c * n_votes_ + i)] -=
                 labels.importance * labels.pair_weight() *
-                count_inversions(pairs_.relevant.data(), pairs_.relevant.size(), pairs_.irrelevant.data(), pairs_.irrelevant.size());
+                count_inversions(pairs_.relevant.data(), pairs_.relevant.size(), pairs_.irrelevant.data(),
+                                 pairs_.irrelevant.size());
         }
     }
 
@@ -165,7 +169,8 @@ class LabelRanker final : public Booster {
             w[i] = (1.0 - kShare) * (w[i] / total) + kShare * prior_[static_cast<std::size_t>(i)];
     }
 
-    // The first chain gives the prefixes of Algorithm 1; the Hedge mean of all normalised experts is linear in the votes.
+    // The first chain gives the prefixes of Algorithm 1; the Hedge mean of all normalised experts is linear in the
+    // votes.
     void use_chains() {
         learner_weights_.assign(chain(0), chain(0) + n_votes_);
         mixed_weights_.assign(static_cast<std::size_t>(n_votes_), 0.0);

@@ -1,9 +1,9 @@
-// Rows kept as the centres of a kernel machine, and the kernel exp(-|u - u'| / width) + 1 between them and a query, where u
-// is the standardised row. The constant 1 stands for the intercept.
+// Rows kept as the centres of a kernel machine, and the kernel exp(-|u - u'| / width) + 1 between them and a query,
+// where u is the standardised row. The constant 1 stands for the intercept.
 //
-// u = clip((x - mean) / deviation, +-5) / sqrt(number of features that are not constant). Rows with many zeros are kept as
-// the difference to the standardised zero row, which has entries only where x has: distances do not see the shift. Which of
-// the two is used depends on the values alone, so that dense and sparse input give the same bits.
+// u = clip((x - mean) / deviation, +-5) / sqrt(number of features that are not constant). Rows with many zeros are kept
+// as the difference to the standardised zero row, which has entries only where x has: distances do not see the shift.
+// Which of the two is used depends on the values alone, so that dense and sparse input give the same bits.
 #pragma once
 
 #include <algorithm>
@@ -30,9 +30,9 @@ inline double sparse_dot(const std::int32_t* index, const double* value, std::si
 
 // A row on its way to the kernel.
 struct KernelQuery {
-    Entries entries;               // always
-    std::vector<double> unit;      // standardised: all features (padded), or the differences at the entries
-    std::vector<double> dense;     // sparse: `unit` spread out, zero between uses
+    Entries entries;            // always
+    std::vector<double> unit;   // standardised: all features (padded), or the differences at the entries
+    std::vector<double> dense;  // sparse: `unit` spread out, zero between uses
 
     std::size_t memory_bytes() const {
         return entries.index.capacity() * sizeof(std::int32_t) +
@@ -188,8 +188,8 @@ class Landmarks {
     }
 
     // n rows; the caller knows from n whether they have been fitted and frozen.
-    static Landmarks load(const ArchiveView& in, const std::string& prefix, std::size_t n_features, std::size_t n, bool fitted,
-                          bool frozen) {
+    static Landmarks load(const ArchiveView& in, const std::string& prefix, std::size_t n_features, std::size_t n,
+                          bool fitted, bool frozen) {
         if (frozen && fitted) {  // features may have come since, which the landmarks do not know
             const std::size_t known = in.size<double>(prefix + "mean");
             require(known <= n_features, prefix, "mean");
@@ -224,7 +224,8 @@ class Landmarks {
         constexpr double kUnit = 10.0;  // the difference of two clipped values
         require(offset_[0] == 0 && static_cast<std::uint64_t>(offset_.back()) == index_.size(), prefix, "offset");
         for (std::size_t i = 1; i < offset_.size(); ++i) {
-            require(offset_[i] >= offset_[i - 1] && static_cast<std::uint64_t>(offset_[i]) <= index_.size(), prefix, "offset");
+            require(offset_[i] >= offset_[i - 1] && static_cast<std::uint64_t>(offset_[i]) <= index_.size(), prefix,
+                    "offset");
             std::int64_t before = -1;
             for_entries(i - 1, [&](std::size_t e, std::size_t f) {
                 require(index_[e] > before && f < d_, prefix, "index");
@@ -233,7 +234,8 @@ class Landmarks {
         }
         for (const double v : value_) require(!(std::fabs(v) > kLargest), prefix, "value");
         if (!is_fit()) return;
-        check_within(mean_, -2.0 * kLargest, 2.0 * kLargest, prefix, "mean");  // the mean of largest values may round up
+        check_within(mean_, -2.0 * kLargest, 2.0 * kLargest, prefix,
+                     "mean");  // the mean of largest values may round up
         check_within(inverse_, 0.0, std::numeric_limits<double>::max(), prefix, "inverse");
         check_within(unit_, -kUnit, kUnit, prefix, "unit");
         check_within(width_, 0.9 * std::sqrt(kLeastSquare), 2.0 * kUnit, prefix, "width");
@@ -279,7 +281,8 @@ class Landmarks {
         root_ = 1.0 / std::sqrt(static_cast<double>(std::max<std::ptrdiff_t>(n, 1)));
     }
 
-    // Squared length of a row kept as differences: summed like a product of two rows, so that equal rows have distance 0.
+    // Squared length of a row kept as differences: summed like a product of two rows, so that equal rows have distance
+    // 0.
     double square(std::size_t i) const {
         double lanes[4] = {0.0};
         const std::size_t n = begin(i + 1) - begin(i);
@@ -339,7 +342,7 @@ class Landmarks {
     bool is_dense_ = false;
     double root_ = 1.0, width_ = 1.0;
     std::vector<double> mean_, inverse_;
-    std::vector<std::int32_t> index_;   // entries of all rows; row i has offset_[i] .. offset_[i + 1]
+    std::vector<std::int32_t> index_;  // entries of all rows; row i has offset_[i] .. offset_[i + 1]
     std::vector<std::int64_t> offset_;
     std::vector<double> value_, unit_;  // unit_: rows x padded(d), or parallel to index_
     std::vector<double> square_;        // of rows kept as differences

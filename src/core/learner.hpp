@@ -25,10 +25,10 @@ class Learner {
     // The same just before `learn` with the same row: may keep intermediate results for it.
     virtual void predict_to_learn(const Row& x, double* votes) { predict(x, votes); }
 
-    // A row is learned in two steps, so that all learners take it or none does. `prepare` does all that can fail, for want of
-    // memory in the first place; `cancel` takes back what it changed, whether it came to its end or not; `commit` does the
-    // rest, and can not fail. Costs are n_votes() x k in [0, 1], weights n_votes(): weight * costs is the raw cost up to a
-    // constant.
+    // A row is learned in two steps, so that all learners take it or none does. `prepare` does all that can fail, for
+    // want of memory in the first place; `cancel` takes back what it changed, whether it came to its end or not;
+    // `commit` does the rest, and can not fail. Costs are n_votes() x k in [0, 1], weights n_votes(): weight * costs is
+    // the raw cost up to a constant.
     virtual void prepare(const Row& x, const Labels& labels, const double* costs, const double* weights) = 0;
     virtual void cancel() noexcept {}
     virtual void commit(const Row& x, const Labels& labels) noexcept = 0;

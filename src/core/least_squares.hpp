@@ -1,9 +1,11 @@
-// Recursive least squares: ridge regression of every label on the same inputs, one row at a time, exact after every row.
+// Recursive least squares: ridge regression of every label on the same inputs, one row at a time, exact after every
+// row.
 //
-// Rounding. Without forgetting, each step only takes away from the covariance P, and P of packed storage stays symmetric, so
-// errors do not feed on themselves: after a million steps the weights agree with a fresh solve to about 1e-11. What could
-// happen in the end is that P loses its positive definiteness. That shows as z^T P z < 0 or as a diagonal that is not
-// positive; both are looked for, and `repair` lifts the diagonal by the least power of ten that makes P definite again.
+// Rounding. Without forgetting, each step only takes away from the covariance P, and P of packed storage stays
+// symmetric, so errors do not feed on themselves: after a million steps the weights agree with a fresh solve to about
+// 1e-11. What could happen in the end is that P loses its positive definiteness. That shows as z^T P z < 0 or as a
+// diagonal that is not positive; both are looked for, and `repair` lifts the diagonal by the least power of ten that
+// makes P definite again.
 #pragma once
 
 #include <cmath>
@@ -17,8 +19,8 @@ namespace boostline {
 
 class RecursiveLeastSquares {
   public:
-    // Forgetting below 1 lets a row of `age` rows ago count forgetting^age. It stops while P is larger than at the start,
-    // as inputs that stay silent would let P grow without limit.
+    // Forgetting below 1 lets a row of `age` rows ago count forgetting^age. It stops while P is larger than at the
+    // start, as inputs that stay silent would let P grow without limit.
     RecursiveLeastSquares(std::size_t n_inputs, std::size_t n_labels, double ridge, double forgetting = 1.0)
         : n_labels_(n_labels),
           prior_(1.0 / ridge),
@@ -65,15 +67,16 @@ class RecursiveLeastSquares {
         }
         const double c = forgetting_ / importance + zg;
         if (!std::isfinite(c)) return;
-        for (std::size_t l = 0; l < n_labels_; ++l) residual_[l] = target[l] < 0 ? 0.0 : static_cast<double>(target[l]) - f[l];
+        for (std::size_t l = 0; l < n_labels_; ++l)
+            residual_[l] = target[l] < 0 ? 0.0 : static_cast<double>(target[l]) - f[l];
         add_outer(1.0 / c, gain_.data(), n, residual_.data(), n_labels_, weights_.data());
         covariance_.subtract(gain_.data(), 1.0 / (c * stretch_));
         if (covariance_.n_pending() == 0 && !covariance_.has_positive_diagonal()) repair();
         if (forgetting_ < 1.0) forget();
     }
 
-    // Makes P positive definite again (see above); as new if nothing else helps. Where there is no memory for it, P stays as
-    // it is, to be repaired with the next row that shows it.
+    // Makes P positive definite again (see above); as new if nothing else helps. Where there is no memory for it, P
+    // stays as it is, to be repaired with the next row that shows it.
     void repair() noexcept {
         try {
             try_repair();
@@ -97,8 +100,10 @@ class RecursiveLeastSquares {
     }
 
     void grow_labels(std::size_t n) {
-        if (n_labels_ == 0) weights_.assign(n_inputs() * n, 0.0);
-        else widen(weights_, n_labels_, n, 0.0);
+        if (n_labels_ == 0)
+            weights_.assign(n_inputs() * n, 0.0);
+        else
+            widen(weights_, n_labels_, n, 0.0);
         n_labels_ = n;
     }
     // `count` new inputs at `at`, which were zero so far. The inputs before them will be `shrink` times what they

@@ -82,9 +82,9 @@ BOOSTLINE_INLINE double x_log2_x(double x) {
 // exponential and their division.
 //
 // Upper tail: Hart's rational approximation 5666, as given by G. West, "Better approximations to cumulative normal
-// functions" (2005); absolute error below 1e-15. Entropy: e^(t^2/2) times it is fitted by a rational function on [0, 8.5];
-// absolute error below 2e-14. Beyond 12 standard deviations z is taken as 12 (a share of 2e-33): smaller numbers would be
-// denormal, which costs a hundred times the time.
+// functions" (2005); absolute error below 1e-15. Entropy: e^(t^2/2) times it is fitted by a rational function on
+// [0, 8.5]; absolute error below 2e-14. Beyond 12 standard deviations z is taken as 12 (a share of 2e-33): smaller
+// numbers would be denormal, which costs a hundred times the time.
 struct NormalSplit {
     double below;    // p = Phi(z)
     double entropy;  // -p log2 p - (1 - p) log2 (1 - p)
@@ -102,9 +102,9 @@ BOOSTLINE_INLINE NormalSplit normal_split(double z) {
     const double bits_num = polynomial(t, 4.071572989347527e-06, 1.5088701902601178e-05, 0.00031342925102924237,
                                        0.00022685155142522002, 0.009219368346086339, -0.0010966002991480053,
                                        0.13595147241825548, -0.08213297456935308, 0.9999999999999839);
-    const double bits_den = polynomial(t, 1.7428671006828272e-07, 7.991068080516668e-06, 0.00014672808757167327,
-                                       0.00011342561161647946, 0.0056010422700264115, 0.002252445247769432,
-                                       0.09517556676050258, -0.08213297457212182, 1.0);
+    const double bits_den =
+        polynomial(t, 1.7428671006828272e-07, 7.991068080516668e-06, 0.00014672808757167327, 0.00011342561161647946,
+                   0.0056010422700264115, 0.002252445247769432, 0.09517556676050258, -0.08213297457212182, 1.0);
     const double scale = exp_(-0.5 * t * t) / (tail_den * bits_den);
     const double tail = scale * (tail_num * bits_den);
     return {z < 0.0 ? tail : 1.0 - tail, scale * (bits_num * tail_den)};

@@ -19,7 +19,8 @@ namespace boostline {
 // n_neighbours * (1 - d^2 / largest d^2) * importance, and the label's frequency as one more neighbour of weight 1.
 class NearestMemory {
   public:
-    NearestMemory(std::size_t n_labels, std::size_t n_inputs, std::size_t n_neighbours = 40, std::size_t capacity = 4000)
+    NearestMemory(std::size_t n_labels, std::size_t n_inputs, std::size_t n_neighbours = 40,
+                  std::size_t capacity = 4000)
         : n_labels_(n_labels),
           n_inputs_(n_inputs),
           n_neighbours_(n_neighbours),
@@ -44,8 +45,7 @@ class NearestMemory {
         double total = 1.0;
         for (const auto& [distance, age] : nearest) {
             const std::size_t slot = slot_of(age);
-            const double weight =
-                (1.0 - distance / width) * static_cast<double>(n_neighbours_) * importance_[slot];
+            const double weight = (1.0 - distance / width) * static_cast<double>(n_neighbours_) * importance_[slot];
             if (!(weight > 0.0)) continue;
             total += weight;
             add_targets(targets_.data() + slot * n_labels_, frequency.data(), n_labels_, weight, raw);
@@ -91,7 +91,8 @@ class NearestMemory {
     // A label that had not been seen is irrelevant for the points so far.
     void grow_labels(std::size_t n) {
         std::vector<std::int8_t> wide(size() * n, 0);
-        for (std::size_t i = 0; i < size(); ++i) std::copy_n(targets_.data() + i * n_labels_, n_labels_, wide.data() + i * n);
+        for (std::size_t i = 0; i < size(); ++i)
+            std::copy_n(targets_.data() + i * n_labels_, n_labels_, wide.data() + i * n);
         targets_.swap(wide);
         relevant_.resize(n, 0.0);
         known_.resize(n, n_added_);
@@ -136,9 +137,8 @@ class NearestMemory {
         out.add<std::uint8_t>(prefix + "point_targets", size() * n_labels_, [&](auto&& write) {
             slots([&](std::size_t slot) { write_targets(&targets_[slot * n_labels_], n_labels_, write); });
         });
-        out.add<double>(prefix + "point_importance", size(), [&](auto&& write) {
-            slots([&](std::size_t slot) { write(&importance_[slot], 1); });
-        });
+        out.add<double>(prefix + "point_importance", size(),
+                        [&](auto&& write) { slots([&](std::size_t slot) { write(&importance_[slot], 1); }); });
         out.add(prefix + "relevant", relevant_);
         out.add(prefix + "known", known_);
         out.add(prefix + "n_added", std::vector<double>{n_added_});
@@ -176,7 +176,8 @@ class NearestMemory {
   private:
     static constexpr float kFarthest = 1e18f;  // coordinates are clipped here: squares and sums stay finite
 
-    using Candidate = std::pair<double, std::size_t>;  // distance, then age: of two points alike the newer one is nearer
+    using Candidate =
+        std::pair<double, std::size_t>;  // distance, then age: of two points alike the newer one is nearer
     struct Scratch {
         std::vector<double> point, distances, frequency;
         std::vector<Candidate> candidates;

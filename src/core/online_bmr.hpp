@@ -40,7 +40,8 @@ class OnlineBMR final : public Booster {
     void set_table(std::int64_t n_relevant, StepTable table) {
         // d - 1 is looked up one unit to the left of d
         const std::size_t least = table.is_exponential ? 1 : static_cast<std::size_t>(std::max(table.per_unit, 0)) + 2;
-        if (table.per_unit < 1 || table.width < least || table.values.size() != table.width * static_cast<std::size_t>(n_votes_))
+        if (table.per_unit < 1 || table.width < least ||
+            table.values.size() != table.width * static_cast<std::size_t>(n_votes_))
             throw std::invalid_argument("a step table needs n_learners rows of more than one unit each");
         tables_[n_relevant] = std::make_shared<StepTable>(std::move(table));
     }
@@ -87,8 +88,8 @@ class OnlineBMR final : public Booster {
         const StepRow row{&table_->values[left * table_->width], table_->origin, table_->per_unit,
                           static_cast<std::int32_t>(table_->width) - 2};
         for (std::size_t l = 0; l < scratch.relevant.size(); ++l)
-            scratch.relevant_sum[l] = add_steps(scratch.relevant[l], scratch.irrelevant.data(), scratch.irrelevant.size(),
-                                                row, scratch.irrelevant_sum.data());
+            scratch.relevant_sum[l] = add_steps(scratch.relevant[l], scratch.irrelevant.data(),
+                                                scratch.irrelevant.size(), row, scratch.irrelevant_sum.data());
     }
 
     // sum over pairs of factor e^(s[r] - s[l]), which splits into two sums; a step down from d is 1/e of the one up.

@@ -11,8 +11,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__ELF__) && \
     !defined(BOOSTLINE_NO_DISPATCH)
-#define BOOSTLINE_VECTORISED \
-    __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#define BOOSTLINE_VECTORISED __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define BOOSTLINE_VECTORISED
 #endif

@@ -14,8 +14,8 @@
 
 namespace boostline {
 
-// Entries of a row that somebody else owns; ascending, no zeros. NaN (missing) is an entry: a missing value of a feature
-// that is centred must not be taken for a zero when the row is used again.
+// Entries of a row that somebody else owns; ascending, no zeros. NaN (missing) is an entry: a missing value of a
+// feature that is centred must not be taken for a zero when the row is used again.
 struct RowView {
     const std::int32_t* index = nullptr;
     const double* value = nullptr;
@@ -26,8 +26,8 @@ struct RowView {
     RowView(const Entries& row) : index(row.index.data()), value(row.value.data()), size(row.size()) {}
 };
 
-// A ring of at most `capacity` rows. The entries lie in one pool, used in a circle, each row in one piece; the pool grows
-// only when a row does not fit, to at most about twice what the rows held together at their largest.
+// A ring of at most `capacity` rows. The entries lie in one pool, used in a circle, each row in one piece; the pool
+// grows only when a row does not fit, to at most about twice what the rows held together at their largest.
 class RowMemory {
   public:
     RowMemory(std::size_t capacity, std::size_t n_labels) : capacity_(capacity), n_labels_(n_labels) {}
@@ -43,8 +43,8 @@ class RowMemory {
     const std::int8_t* targets(std::size_t age) const { return targets_.data() + slot_of(age) * n_labels_; }
     double importance(std::size_t age) const { return importance_[slot_of(age)]; }
 
-    // So that the next `push`, of a row with n entries, needs no memory. Vectors that grow with the rows never get more room
-    // than the full ring needs; a larger pool is made ready, and the rows move there when it is needed.
+    // So that the next `push`, of a row with n entries, needs no memory. Vectors that grow with the rows never get more
+    // room than the full ring needs; a larger pool is made ready, and the rows move there when it is needed.
     void make_room_for(std::size_t n) {
         if (capacity_ == 0) return;
         if (size() < capacity_) {
@@ -93,7 +93,8 @@ class RowMemory {
     // A label that had not been seen is irrelevant for the rows so far.
     void grow_labels(std::size_t n) {
         std::vector<std::int8_t> wide(size() * n, 0);
-        for (std::size_t i = 0; i < size(); ++i) std::copy_n(targets_.data() + i * n_labels_, n_labels_, wide.data() + i * n);
+        for (std::size_t i = 0; i < size(); ++i)
+            std::copy_n(targets_.data() + i * n_labels_, n_labels_, wide.data() + i * n);
         targets_.swap(wide);
         n_labels_ = n;
     }
@@ -118,9 +119,9 @@ class RowMemory {
 
     std::size_t memory_bytes() const {
         return (index_.capacity() + next_index_.capacity()) * sizeof(std::int32_t) +
-               (value_.capacity() + next_value_.capacity()) * sizeof(double) +
-               start_.capacity() * sizeof(std::size_t) + length_.capacity() * sizeof(std::int32_t) +
-               importance_.capacity() * sizeof(double) + targets_.capacity() * sizeof(std::int8_t);
+               (value_.capacity() + next_value_.capacity()) * sizeof(double) + start_.capacity() * sizeof(std::size_t) +
+               length_.capacity() * sizeof(std::int32_t) + importance_.capacity() * sizeof(double) +
+               targets_.capacity() * sizeof(std::int8_t);
     }
 
     // Oldest row first, without the gaps of the pool.
@@ -131,15 +132,12 @@ class RowMemory {
         out.add<std::int32_t>(prefix + "row_index", held_, [&](auto&& write) {
             rows([&](std::size_t age) { write(row(age).index, row(age).size); });
         });
-        out.add<double>(prefix + "row_value", held_, [&](auto&& write) {
-            rows([&](std::size_t age) { write(row(age).value, row(age).size); });
-        });
-        out.add<std::int32_t>(prefix + "row_length", size(), [&](auto&& write) {
-            rows([&](std::size_t age) { write(&length_[slot_of(age)], 1); });
-        });
-        out.add<double>(prefix + "row_importance", size(), [&](auto&& write) {
-            rows([&](std::size_t age) { write(&importance_[slot_of(age)], 1); });
-        });
+        out.add<double>(prefix + "row_value", held_,
+                        [&](auto&& write) { rows([&](std::size_t age) { write(row(age).value, row(age).size); }); });
+        out.add<std::int32_t>(prefix + "row_length", size(),
+                              [&](auto&& write) { rows([&](std::size_t age) { write(&length_[slot_of(age)], 1); }); });
+        out.add<double>(prefix + "row_importance", size(),
+                        [&](auto&& write) { rows([&](std::size_t age) { write(&importance_[slot_of(age)], 1); }); });
         out.add<std::uint8_t>(prefix + "row_targets", size() * n_labels_, [&](auto&& write) {
             rows([&](std::size_t age) { write_targets(targets(age), n_labels_, write); });
         });
@@ -200,9 +198,9 @@ class RowMemory {
         return start_[oldest_goes && capacity_ > 1 ? (next_ + 1) % capacity_ : next_];
     }
 
-    // Where the next n entries go, in one piece, if `held` entries are held now. They lie between `tail`, where the oldest row
-    // begins, and head_, or, once the circle has been closed, behind tail and before head_; then one place stays free, so
-    // that head_ < tail.
+    // Where the next n entries go, in one piece, if `held` entries are held now. They lie between `tail`, where the
+    // oldest row begins, and head_, or, once the circle has been closed, behind tail and before head_; then one place
+    // stays free, so that head_ < tail.
     std::size_t find_place(std::size_t n, std::size_t held, std::size_t tail) const {
         const std::size_t room = index_.size();
         if (held == 0) return n <= room ? 0 : kNowhere;
@@ -216,7 +214,8 @@ class RowMemory {
         if (held == 0) return n;
         const std::size_t needed = held + n;
         const double filled = static_cast<double>(size() + 1) / static_cast<double>(capacity_);
-        const double forecast = filled < 1.0 ? static_cast<double>(needed) / filled * 1.1 : 1.5 * static_cast<double>(needed);
+        const double forecast =
+            filled < 1.0 ? static_cast<double>(needed) / filled * 1.1 : 1.5 * static_cast<double>(needed);
         return std::min(2 * needed, static_cast<std::size_t>(forecast) + n) + 1;
     }
 
@@ -251,8 +250,8 @@ class RowMemory {
     }
 
     std::size_t capacity_, n_labels_;
-    std::size_t next_ = 0;            // the slot of the next row; of the oldest one once the ring is full
-    std::size_t head_ = 0, held_ = 0;  // in the pool: behind the newest row; entries in use
+    std::size_t next_ = 0;                          // the slot of the next row; of the oldest one once the ring is full
+    std::size_t head_ = 0, held_ = 0;               // in the pool: behind the newest row; entries in use
     std::vector<std::int32_t> index_, next_index_;  // next: a larger pool, made ready for a row that is to come
     std::vector<double> value_, next_value_;
     std::vector<std::size_t> start_;

@@ -165,9 +165,9 @@ class RowScale {
     }
 
     FeatureScale scale_;
-    std::vector<double> inverse_rms_;          // by feature
-    std::vector<std::uint8_t> is_dense_;       // by feature
-    std::vector<std::int32_t> dense_;          // the dense features, ascending
+    std::vector<double> inverse_rms_;               // by feature
+    std::vector<std::uint8_t> is_dense_;            // by feature
+    std::vector<std::int32_t> dense_;               // the dense features, ascending
     std::vector<double> mean_, inverse_deviation_;  // by place in dense_
     double dense_share_ = 0.0;
 };

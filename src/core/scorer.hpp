@@ -1,6 +1,6 @@
-// Learners that score every label and follow the labels alone, not the costs: linear, ridge, kernel, neighbours, recency.
-// A Scorer gives raw scores, which make_votes turns into a distribution; Committee (committee.hpp) puts one or several
-// behind the Learner interface.
+// Learners that score every label and follow the labels alone, not the costs: linear, ridge, kernel, neighbours,
+// recency. A Scorer gives raw scores, which make_votes turns into a distribution; Committee (committee.hpp) puts one or
+// several behind the Learner interface.
 #pragma once
 
 #include <algorithm>
@@ -50,8 +50,8 @@ class Scorer {
     virtual void score(const Row& x, double* raw) const = 0;
     // The same just before `prepare` and `learn` with the same row: may keep intermediate results for them.
     virtual void score_to_learn(const Row& x, double* raw) { score(x, raw); }
-    // Gets all the memory that `learn` needs; nobody can see that it has been called. `raw` is what score_to_learn gave for
-    // this row; importance is in (0, 1].
+    // Gets all the memory that `learn` needs; nobody can see that it has been called. `raw` is what score_to_learn gave
+    // for this row; importance is in (0, 1].
     virtual void prepare(const Row& x, const Targets& targets, double importance, const double* raw) = 0;
     virtual void cancel() noexcept {}  // the row will not be learnt: memory that only it needed may go
     virtual void learn(const Row& x, const Targets& targets, double importance, const double* raw) noexcept = 0;
@@ -66,7 +66,8 @@ class Scorer {
     virtual void check(const std::string& prefix) const = 0;  // see Learner
 };
 
-// Room for `more` elements, so that adding them needs no memory; twice as much as there was, so that it is rarely asked for.
+// Room for `more` elements, so that adding them needs no memory; twice as much as there was, so that it is rarely asked
+// for.
 template <class T>
 void make_room(std::vector<T>& vector, std::size_t more) {
     const std::size_t needed = vector.size() + more;
@@ -84,8 +85,7 @@ template <class T>
 void widen(std::vector<T>& matrix, std::size_t old_width, std::size_t new_width, T fill) {
     const std::size_t n = old_width == 0 ? 0 : matrix.size() / old_width;
     std::vector<T> wide(n * new_width, fill);
-    for (std::size_t i = 0; i < n; ++i)
-        std::copy_n(&matrix[i * old_width], old_width, &wide[i * new_width]);
+    for (std::size_t i = 0; i < n; ++i) std::copy_n(&matrix[i * old_width], old_width, &wide[i * new_width]);
     matrix.swap(wide);
 }
 

@@ -9,16 +9,16 @@
 #include <limits>
 #include <vector>
 
+#include "core/kernels/split_sums.hpp"
 #include "core/label_stats.hpp"
 #include "core/math.hpp"
 #include "core/portable.hpp"
-#include "core/kernels/split_sums.hpp"
 
 namespace boostline {
 
 constexpr double kMinBranchShare = 0.01;  // each side needs more than this share of the weight
-// Gains that differ by no more are tied, and the first wins: covariates that tie in exact arithmetic are common in small
-// leaves, and rounding must not choose between them.
+// Gains that differ by no more are tied, and the first wins: covariates that tie in exact arithmetic are common in
+// small leaves, and rounding must not choose between them.
 constexpr double kGainTie = 1e-9;
 
 // Gains in bits, times the covariate's share of the weight (which missing values lower).
@@ -76,8 +76,9 @@ BOOSTLINE_INLINE void largest_gains(const double* BOOSTLINE_RESTRICT total, std:
 }
 
 // Equally spaced between the smallest and the largest value of each covariate.
-BOOSTLINE_VECTORISED static void place_thresholds(const double* BOOSTLINE_RESTRICT low, const double* BOOSTLINE_RESTRICT high,
-                                                  std::size_t n, double* BOOSTLINE_RESTRICT thresholds) {
+BOOSTLINE_VECTORISED static void place_thresholds(const double* BOOSTLINE_RESTRICT low,
+                                                  const double* BOOSTLINE_RESTRICT high, std::size_t n,
+                                                  double* BOOSTLINE_RESTRICT thresholds) {
     for (std::size_t g = 0; g < n_groups(n); ++g)
         for (std::size_t j = 0; j < kThresholds; ++j)
             for (std::size_t l = 0; l < kGroup; ++l) {
@@ -93,14 +94,14 @@ BOOSTLINE_VECTORISED static void add_labels(const LabelStats* labels, std::size_
                                             double* left_over) {
     add_all_labels<double>(labels, n_labels, n, thresholds, total, left_weight, left_over);
 }
-#define BOOSTLINE_SPLIT_KERNELS(Real)                                                                                   \
-    BOOSTLINE_VECTORISED static void compute_gains(const double* total, const double* share_seen, std::size_t n,        \
-                                                   const Real* left_weight, const Real* left_over, Real* gain) {        \
-        gains<Real>(total, share_seen, n, left_weight, left_over, gain);                                                \
-    }                                                                                                                   \
-    BOOSTLINE_VECTORISED static void find_largest_gains(const double* total, std::size_t n, double share,               \
-                                                        const Real* left_weight, const Real* gain, double* best) {      \
-        largest_gains<Real>(total, n, share, left_weight, gain, best);                                                  \
+#define BOOSTLINE_SPLIT_KERNELS(Real)                                                                              \
+    BOOSTLINE_VECTORISED static void compute_gains(const double* total, const double* share_seen, std::size_t n,   \
+                                                   const Real* left_weight, const Real* left_over, Real* gain) {   \
+        gains<Real>(total, share_seen, n, left_weight, left_over, gain);                                           \
+    }                                                                                                              \
+    BOOSTLINE_VECTORISED static void find_largest_gains(const double* total, std::size_t n, double share,          \
+                                                        const Real* left_weight, const Real* gain, double* best) { \
+        largest_gains<Real>(total, n, share, left_weight, gain, best);                                             \
     }
 BOOSTLINE_SPLIT_KERNELS(double)
 BOOSTLINE_SPLIT_KERNELS(float)
@@ -143,13 +144,14 @@ class SplitSearch {
         return split;
     }
 
-    // No covariate beats every other one by more than this: a bound that allows for the error of single precision, in the
-    // gains and in which branches count as heavy enough.
+    // No covariate beats every other one by more than this: a bound that allows for the error of single precision, in
+    // the gains and in which branches count as heavy enough.
     double largest_lead(const LeafStats& leaf) {
-        // A share is wrong by 2e-4 at most, so its entropy by 1.4e-3 where both sides have a hundredth; divisions by 1.7e-3.
+        // A share is wrong by 2e-4 at most, so its entropy by 1.4e-3 where both sides have a hundredth; divisions
+        // by 1.7e-3.
         constexpr double kCoarseError = 3.5e-3, kShareError = 5e-4;
-        // Sums of very many or very large or small numbers are not exact enough in single precision; and the weight times
-        // the sum of squares of a covariate must be finite.
+        // Sums of very many or very large or small numbers are not exact enough in single precision; and the weight
+        // times the sum of squares of a covariate must be finite.
         constexpr std::size_t kMostLabels = 10'000;
         constexpr double kLightest = 1e-30, kHeaviest = 1e30, kWidest = 1e100;
         constexpr double kNoBound = std::numeric_limits<double>::infinity();
@@ -159,9 +161,9 @@ class SplitSearch {
         evaluate(leaf);
         const double weight = *std::max_element(total_.begin(), total_.end());
         if (!(weight > kLightest && weight < kHeaviest)) return kNoBound;
-        best_of_covariates(kMinBranchShare - kShareError, best_of_);        // at least what the gain can be
+        best_of_covariates(kMinBranchShare - kShareError, best_of_);         // at least what the gain can be
         best_of_covariates(kMinBranchShare + kShareError, surely_best_of_);  // at most
-        double first = 0.0, second = 0.0;  // a covariate without candidates counts 0
+        double first = 0.0, second = 0.0;                                    // a covariate without candidates counts 0
         std::size_t leader = 0;
         for (std::size_t f = 0; f < n_; ++f) {
             if (surely_best_of_[f] > first) {
@@ -250,7 +252,7 @@ class SplitSearch {
         find_largest_gains(total_.data(), n_, share, left_weight_.data(), gain_.data(), best.data());
     }
 
-    std::size_t n_ = 0;  // covariates
+    std::size_t n_ = 0;                       // covariates
     std::vector<double> total_, share_seen_;  // per covariate
     std::vector<double> best_of_, surely_best_of_;
     std::vector<double> thresholds_;  // per cell

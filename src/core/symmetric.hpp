@@ -1,7 +1,8 @@
 // A symmetric matrix for recursive least squares: products with a vector, rank-one changes, growth, inverse.
 //
-// Only the lower triangle is stored, row after row, each row padded to whole lanes. So the matrix cannot lose its symmetry,
-// and takes half the memory traffic, which is what its operations cost. All loops give the same bits at every vector width.
+// Only the lower triangle is stored, row after row, each row padded to whole lanes. So the matrix cannot lose its
+// symmetry, and takes half the memory traffic, which is what its operations cost. All loops give the same bits at every
+// vector width.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +19,8 @@ namespace boostline {
 
 class PackedSymmetric {
   public:
-    // Rank-one changes wait until there are this many, then one sweep over the matrix applies them all: a sweep costs about
-    // the same memory traffic for one as for sixteen.
+    // Rank-one changes wait until there are this many, then one sweep over the matrix applies them all: a sweep costs
+    // about the same memory traffic for one as for sixteen.
     static constexpr std::size_t kPending = 16;
 
     explicit PackedSymmetric(std::size_t n = 0, double diagonal = 0.0) : n_(n), cells_(packed_row(padded(n)), 0.0) {
@@ -67,8 +68,8 @@ class PackedSymmetric {
         if (n_pending_ == kPending) flush();
     }
 
-    // Makes the inverse of a matrix Q^-1 that of [Q^-1, q; q^T, s] one row larger, where b = Q q and r = s - q^T b: that is
-    // [Q, 0; 0, 0] + v v^T / r with v = (b, -1), one more rank-one change. b has size() entries.
+    // Makes the inverse of a matrix Q^-1 that of [Q^-1, q; q^T, s] one row larger, where b = Q q and r = s - q^T b:
+    // that is [Q, 0; 0, 0] + v v^T / r with v = (b, -1), one more rank-one change. b has size() entries.
     void border(const double* b, double r) {
         reserve_pending(n_ + 1);
         if (n_ % 8 == 0) cells_.resize(packed_row(n_ + 8), 0.0);
@@ -117,9 +118,10 @@ class PackedSymmetric {
         return true;
     }
 
-    // The inverse, in place; false (and nonsense inside) unless the matrix is positive definite. Sweeps sixteen rows at a
-    // time: with B these rows, L the Cholesky factor of P_BB and G = P_.B L^-T, the rest becomes P - G G^T, the columns
-    // P_.B become G L^-1 and P_BB becomes -(L L^T)^-1. After all rows this is -P^-1. Nearly all the work is in P - G G^T.
+    // The inverse, in place; false (and nonsense inside) unless the matrix is positive definite. Sweeps sixteen rows at
+    // a time: with B these rows, L the Cholesky factor of P_BB and G = P_.B L^-T, the rest becomes P - G G^T, the
+    // columns P_.B become G L^-1 and P_BB becomes -(L L^T)^-1. After all rows this is -P^-1. Nearly all the work is in
+    // P - G G^T.
     bool invert() {
         flush();
         const std::size_t length = padded(n_);
@@ -131,7 +133,8 @@ class PackedSymmetric {
     }
 
     std::size_t memory_bytes() const {
-        return (cells_.capacity() + pending_.capacity() + next_pending_.capacity() + factor_.capacity()) * sizeof(double);
+        return (cells_.capacity() + pending_.capacity() + next_pending_.capacity() + factor_.capacity()) *
+               sizeof(double);
     }
 
     // What is pending is part of the state: applied now or later it rounds differently.
@@ -142,13 +145,15 @@ class PackedSymmetric {
         out.add<double>(prefix + "pending", n_pending_ * n_, [&](auto&& write) {
             for (std::size_t j = 0; j < n_pending_; ++j) write(&pending_[j * stride_], n_);
         });
-        out.add<double>(prefix + "pending_factor", n_pending_, [&](auto&& write) { write(factor_.data(), n_pending_); });
+        out.add<double>(prefix + "pending_factor", n_pending_,
+                        [&](auto&& write) { write(factor_.data(), n_pending_); });
     }
     void load(const ArchiveView& in, const std::string& prefix, std::size_t n) {
         const std::size_t n_pending = in.size<double>(prefix + "pending_factor");
         if (n_pending >= kPending || (n == 0 && n_pending > 0))
             throw std::invalid_argument("the array '" + prefix + "pending_factor' is too long");
-        ArrayReader<double> cells(in, prefix + "cells", n * (n + 1) / 2), pending(in, prefix + "pending", n_pending * n);
+        ArrayReader<double> cells(in, prefix + "cells", n * (n + 1) / 2),
+            pending(in, prefix + "pending", n_pending * n);
         ArrayReader<double> factor(in, prefix + "pending_factor", n_pending);
         if (n != n_) *this = PackedSymmetric(n);  // else into the room that is there
         std::fill(pending_.begin(), pending_.end(), 0.0);
@@ -168,8 +173,8 @@ class PackedSymmetric {
     }
 
   private:
-    // Longer vectors for what is to be pending, beside those that are: what is pending is applied when they are needed, not
-    // before.
+    // Longer vectors for what is to be pending, beside those that are: what is pending is applied when they are needed,
+    // not before.
     void make_pending_ready(std::size_t n) {
         if (n <= stride_) return;
         factor_.resize(kPending, 0.0);
@@ -235,7 +240,7 @@ class PackedSymmetric {
     }
 
     std::size_t n_ = 0, stride_ = 0, n_pending_ = 0;
-    std::vector<double> cells_;            // never read above the diagonal
+    std::vector<double> cells_;             // never read above the diagonal
     std::vector<double> next_pending_;      // zero
     std::vector<double> pending_, factor_;  // kPending vectors of stride_, zero where unused; their factors
 };

@@ -1,10 +1,11 @@
 // Kernel ridge regression of the labels, one row at a time, with a limit on the cost of a row.
 //
-// The first `n_landmarks` rows become centres of the kernel: until then the model is exact kernel ridge regression on all
-// rows, f(x) = sum_i a_i k(x, x_i) with a = (K + ridge / w)^-1 Y. The scale of the features and the width of the kernel are
-// taken anew, and the inverse rebuilt, after 32, 64, 128, ... rows; in between the inverse grows by a border. From then on
-// centres, scale and width stay, and the a_i are learnt by recursive least squares on the kernel values, which goes on from
-// the same solution: its covariance is (K W K + ridge K)^-1 = (K^-1 - (K + ridge / w)^-1) / ridge.
+// The first `n_landmarks` rows become centres of the kernel: until then the model is exact kernel ridge regression on
+// all rows, f(x) = sum_i a_i k(x, x_i) with a = (K + ridge / w)^-1 Y. The scale of the features and the width of the
+// kernel are taken anew, and the inverse rebuilt, after 32, 64, 128, ... rows; in between the inverse grows by a
+// border. From then on centres, scale and width stay, and the a_i are learnt by recursive least squares on the kernel
+// values, which goes on from the same solution: its covariance is (K W K + ridge K)^-1 = (K^-1 - (K + ridge / w)^-1) /
+// ridge.
 #include "core/landmarks.hpp"
 #include "core/least_squares.hpp"
 #include "core/scorer_kinds.hpp"
@@ -25,7 +26,8 @@ class KernelScorer final : public Scorer {
           ridge_(ridge),
           landmarks_(n_features_),
           model_(0, n_labels_, ridge) {
-        if (n_landmarks < 1 || !(ridge > 0.0)) throw std::invalid_argument("a kernel needs landmarks and a positive ridge");
+        if (n_landmarks < 1 || !(ridge > 0.0))
+            throw std::invalid_argument("a kernel needs landmarks and a positive ridge");
     }
 
     std::string kind() const override { return "kernel"; }
@@ -75,8 +77,10 @@ class KernelScorer final : public Scorer {
 
     void grow_labels(std::int32_t n) override {
         const auto wide = static_cast<std::size_t>(n);
-        if (n_labels_ == 0) labels_.assign(importance_.size() * wide, 0.0);
-        else widen(labels_, n_labels_, wide, 0.0);
+        if (n_labels_ == 0)
+            labels_.assign(importance_.size() * wide, 0.0);
+        else
+            widen(labels_, n_labels_, wide, 0.0);
         model_.grow_labels(wide);
         n_labels_ = wide;
     }
@@ -109,8 +113,10 @@ class KernelScorer final : public Scorer {
         out.add(prefix + "n_rows", std::vector<std::int64_t>{static_cast<std::int64_t>(n_rows_)});
         landmarks_.save(out, prefix + "landmarks.");
         if (n_rows_ < n_landmarks_) {
-            if (n_rows_ > 0) scale_.save(out, prefix + "scale.");
-            else FeatureScale(n_features_).save(out, prefix + "scale.");
+            if (n_rows_ > 0)
+                scale_.save(out, prefix + "scale.");
+            else
+                FeatureScale(n_features_).save(out, prefix + "scale.");
             out.add(prefix + "importance", importance_);
             out.add(prefix + "labels", labels_);
         }
@@ -122,8 +128,7 @@ class KernelScorer final : public Scorer {
         require(n_rows >= 0 && static_cast<std::uint64_t>(n_rows) <= n_landmarks_, prefix, "n_rows");
         fresh.n_rows_ = static_cast<std::size_t>(n_rows);
         const bool full = fresh.n_rows_ == n_landmarks_;
-        fresh.landmarks_ =
-            Landmarks::load(in, prefix + "landmarks.", n_features_, fresh.n_rows_, fresh.is_fit(), full);
+        fresh.landmarks_ = Landmarks::load(in, prefix + "landmarks.", n_features_, fresh.n_rows_, fresh.is_fit(), full);
         if (!full) {
             in.expect<double>(prefix + "scale.mean", n_features_);
             fresh.scale_ = FeatureScale(n_features_);
@@ -194,8 +199,8 @@ class KernelScorer final : public Scorer {
         ++n_rows_;
     }
 
-    // One more centre: the inverse of K + ridge / w grows by a row, the a_i follow. What the row adds is found first; false
-    // when rounding has spoilt the inverse: r is at least ridge / w in exact arithmetic.
+    // One more centre: the inverse of K + ridge / w grows by a row, the a_i follow. What the row adds is found first;
+    // false when rounding has spoilt the inverse: r is at least ridge / w in exact arithmetic.
     bool find_border(double importance) {
         const double noise = ridge_ / importance;
         solution_.resize(kernel_.size());
@@ -213,8 +218,8 @@ class KernelScorer final : public Scorer {
         landmarks_.add(query_);
     }
 
-    // Scale, width, inverse and a_i from all rows so far. A kernel matrix is positive semidefinite and ridge / w positive,
-    // so the inverses exist; should rounding say otherwise, more is added to the diagonal.
+    // Scale, width, inverse and a_i from all rows so far. A kernel matrix is positive semidefinite and ridge / w
+    // positive, so the inverses exist; should rounding say otherwise, more is added to the diagonal.
     void fit() {
         landmarks_.fit(scale_);
         const bool last = n_rows_ == n_landmarks_;
@@ -227,8 +232,10 @@ class KernelScorer final : public Scorer {
             for (std::size_t i = 0; i < n_rows_; ++i) noisy.row(i)[i] += ridge_ / importance_[i];
             if (noisy.invert() && plain.invert()) {
                 solve(noisy);
-                if (last) finish(std::move(plain), noisy);
-                else model_.covariance() = std::move(noisy);
+                if (last)
+                    finish(std::move(plain), noisy);
+                else
+                    model_.covariance() = std::move(noisy);
                 return;
             }
             kernel.add_diagonal(lift);
@@ -258,7 +265,7 @@ class KernelScorer final : public Scorer {
     std::size_t n_labels_, n_features_, n_landmarks_;
     double ridge_;
     std::size_t n_rows_ = 0;  // seen, up to n_landmarks_
-    FeatureScale scale_;  // empty before the first row and after the last landmark
+    FeatureScale scale_;      // empty before the first row and after the last landmark
     Landmarks landmarks_;
     RecursiveLeastSquares model_;              // while n_rows_ < n_landmarks_ its covariance is (K + ridge / w)^-1
     std::vector<double> importance_, labels_;  // of the rows, until n_landmarks_
@@ -279,7 +286,8 @@ class KernelScorer final : public Scorer {
 };
 
 const RegisterScorer registered("kernel", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {
-    return std::make_unique<KernelScorer>(s.n_labels, s.n_features, static_cast<std::int32_t>(s.count("n_landmarks")), s.number("ridge"));
+    return std::make_unique<KernelScorer>(s.n_labels, s.n_features, static_cast<std::int32_t>(s.count("n_landmarks")),
+                                          s.number("ridge"));
 });
 
 }  // namespace

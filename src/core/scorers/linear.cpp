@@ -32,14 +32,14 @@ BOOSTLINE_VECTORISED static void linear_forward(const std::int32_t* BOOSTLINE_RE
                                                 double* BOOSTLINE_RESTRICT sums) {
     const std::size_t n = n_groups * kLanes;
     std::size_t i = 0;
-    for (; i + 4 <= n_active; i += 4) {  // four at a time, added in the same order: the sums are read and written less often
+    for (; i + 4 <= n_active;
+         i += 4) {  // four at a time, added in the same order: the sums are read and written less often
         const double* BOOSTLINE_RESTRICT w0 = weights + static_cast<std::size_t>(index[i]) * 2 * n;
         const double* BOOSTLINE_RESTRICT w1 = weights + static_cast<std::size_t>(index[i + 1]) * 2 * n;
         const double* BOOSTLINE_RESTRICT w2 = weights + static_cast<std::size_t>(index[i + 2]) * 2 * n;
         const double* BOOSTLINE_RESTRICT w3 = weights + static_cast<std::size_t>(index[i + 3]) * 2 * n;
         const double v0 = value[i], v1 = value[i + 1], v2 = value[i + 2], v3 = value[i + 3];
-        for (std::size_t j = 0; j < n; ++j)
-            sums[j] = (((sums[j] + v0 * w0[j]) + v1 * w1[j]) + v2 * w2[j]) + v3 * w3[j];
+        for (std::size_t j = 0; j < n; ++j) sums[j] = (((sums[j] + v0 * w0[j]) + v1 * w1[j]) + v2 * w2[j]) + v3 * w3[j];
     }
     for (; i < n_active; ++i) {
         const double* BOOSTLINE_RESTRICT w = weights + static_cast<std::size_t>(index[i]) * 2 * n;
@@ -59,7 +59,8 @@ BOOSTLINE_VECTORISED static void sigmoids(double* BOOSTLINE_RESTRICT sums, std::
 }
 
 // From probabilities to gradients, and the step of the bias.
-BOOSTLINE_VECTORISED static void linear_gradient(double* BOOSTLINE_RESTRICT gradient, const double* BOOSTLINE_RESTRICT y,
+BOOSTLINE_VECTORISED static void linear_gradient(double* BOOSTLINE_RESTRICT gradient,
+                                                 const double* BOOSTLINE_RESTRICT y,
                                                  const double* BOOSTLINE_RESTRICT importance, std::size_t n_groups,
                                                  double rate, double* BOOSTLINE_RESTRICT bias,
                                                  double* BOOSTLINE_RESTRICT bias_squares) {
@@ -75,8 +76,9 @@ BOOSTLINE_VECTORISED static void linear_gradient(double* BOOSTLINE_RESTRICT grad
 // `decay` is the penalty on a weight, times the importance.
 BOOSTLINE_VECTORISED static void linear_step(const std::int32_t* BOOSTLINE_RESTRICT index,
                                              const double* BOOSTLINE_RESTRICT value, std::size_t n_active,
-                                             const double* BOOSTLINE_RESTRICT gradient, const double* BOOSTLINE_RESTRICT decay,
-                                             std::size_t n_groups, double rate, double* BOOSTLINE_RESTRICT weights) {
+                                             const double* BOOSTLINE_RESTRICT gradient,
+                                             const double* BOOSTLINE_RESTRICT decay, std::size_t n_groups, double rate,
+                                             double* BOOSTLINE_RESTRICT weights) {
     const std::size_t n = n_groups * kLanes;
     for (std::size_t i = 0; i < n_active; ++i) {
         double* BOOSTLINE_RESTRICT w = weights + static_cast<std::size_t>(index[i]) * 2 * n;
@@ -160,7 +162,8 @@ class LinearScorer final : public Scorer {
         scale_.grow(n, were_missing);
         if (were_missing) memory_.add_missing(n_inputs_, n);
         weights_.resize(n * 2 * width(), 0.0);
-        for (std::size_t f = n_inputs_; f < n; ++f) std::fill_n(weights_.data() + (f * 2 + 1) * width(), width(), kFirstSquares);
+        for (std::size_t f = n_inputs_; f < n; ++f)
+            std::fill_n(weights_.data() + (f * 2 + 1) * width(), width(), kFirstSquares);
         n_inputs_ = n;
     }
 
@@ -181,13 +184,16 @@ class LinearScorer final : public Scorer {
         memory_.save(out, prefix);
         for (const std::size_t part : {0, 1})
             out.add<double>(prefix + (part == 0 ? "weights" : "squares"), n_inputs_ * n_labels_, [&](auto&& write) {
-                for (std::size_t f = 0; f < n_inputs_; ++f) write(weights_.data() + (f * 2 + part) * width(), n_labels_);
+                for (std::size_t f = 0; f < n_inputs_; ++f)
+                    write(weights_.data() + (f * 2 + part) * width(), n_labels_);
             });
         out.add<double>(prefix + "bias", n_labels_, [&](auto&& write) { write(bias_.data(), n_labels_); });
-        out.add<double>(prefix + "bias_squares", n_labels_, [&](auto&& write) { write(bias_squares_.data(), n_labels_); });
+        out.add<double>(prefix + "bias_squares", n_labels_,
+                        [&](auto&& write) { write(bias_squares_.data(), n_labels_); });
     }
     void load(const ArchiveView& in, const std::string& prefix) override {
-        ArrayReader<double> w(in, prefix + "weights", n_inputs_ * n_labels_), squares(in, prefix + "squares", n_inputs_ * n_labels_);
+        ArrayReader<double> w(in, prefix + "weights", n_inputs_ * n_labels_),
+            squares(in, prefix + "squares", n_inputs_ * n_labels_);
         ArrayReader<double> bias(in, prefix + "bias", n_labels_), bias_squares(in, prefix + "bias_squares", n_labels_);
         scale_.load(in, prefix);
         memory_.load(in, prefix, n_inputs_);
@@ -241,7 +247,8 @@ class LinearScorer final : public Scorer {
         const std::size_t held = memory_.size();
         ages.clear();
         for (int q = 0; q < n_replays_ && held > 0; ++q) {
-            const double u = philox_uniform(seed_, t * static_cast<std::uint64_t>(n_replays_) + static_cast<std::uint64_t>(q));
+            const double u =
+                philox_uniform(seed_, t * static_cast<std::uint64_t>(n_replays_) + static_cast<std::uint64_t>(q));
             ages.push_back(static_cast<std::size_t>(u * static_cast<double>(held)));
         }
     }
@@ -286,7 +293,8 @@ class LinearScorer final : public Scorer {
         hashed.clear();
         for (std::size_t i = 0; i < entries.size(); ++i)
             hashed.emplace_back(
-                static_cast<std::int32_t>(mix(static_cast<std::uint64_t>(entries.index[i])) % n_inputs_), entries.value[i]);
+                static_cast<std::int32_t>(mix(static_cast<std::uint64_t>(entries.index[i])) % n_inputs_),
+                entries.value[i]);
         std::stable_sort(hashed.begin(), hashed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
         entries.index.clear();
         entries.value.clear();
@@ -329,11 +337,11 @@ class LinearScorer final : public Scorer {
             scratch.sparse_decay[j] = importance * kPenalty;
             scratch.dense_decay[j] = importance * dense_penalty;
         }
-        linear_gradient(scratch.gradient.data(), scratch.y.data(), scratch.importance.data(), groups, rate_, bias_.data(),
-                        bias_squares_.data());
+        linear_gradient(scratch.gradient.data(), scratch.y.data(), scratch.importance.data(), groups, rate_,
+                        bias_.data(), bias_squares_.data());
         const ScaledRow& row = scratch.row;
-        linear_step(row.index.data(), row.value.data(), row.n_sparse, scratch.gradient.data(), scratch.sparse_decay.data(),
-                    groups, rate_, weights_.data());
+        linear_step(row.index.data(), row.value.data(), row.n_sparse, scratch.gradient.data(),
+                    scratch.sparse_decay.data(), groups, rate_, weights_.data());
         linear_step(row.index.data() + row.n_sparse, row.value.data() + row.n_sparse, row.size() - row.n_sparse,
                     scratch.gradient.data(), scratch.dense_decay.data(), groups, rate_, weights_.data());
     }
@@ -351,7 +359,8 @@ class LinearScorer final : public Scorer {
 };
 
 const RegisterScorer registered("linear", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {
-    return std::make_unique<LinearScorer>(s.n_labels, s.n_features, s.count("seed"), static_cast<int>(s.count("n_replays")), s.count("memory"),
+    return std::make_unique<LinearScorer>(s.n_labels, s.n_features, s.count("seed"),
+                                          static_cast<int>(s.count("n_replays")), s.count("memory"),
                                           s.number("learning_rate"), static_cast<std::int64_t>(s.count("n_hashed")));
 });
 

@@ -62,7 +62,8 @@ class NeighboursScorer final : public Scorer {
     }
     std::size_t memory_bytes() const override {
         return sizeof(*this) + scale_.memory_bytes() + rows_.memory_bytes() + nearest_.memory_bytes() +
-               scratch_.entries.memory_bytes() + scratch_.row.memory_bytes() + scratch_.point.capacity() * sizeof(double);
+               scratch_.entries.memory_bytes() + scratch_.row.memory_bytes() +
+               scratch_.point.capacity() * sizeof(double);
     }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<NeighboursScorer>(*this); }
 

@@ -1,6 +1,6 @@
-// The nearest of the last rows, where near means that other members of a committee gave similar scores: a metric that knows
-// of the labels. Its row is the sum of those members' scores, one feature per label; it starts anew when labels are
-// added, as what it learned is about score vectors of another length.
+// The nearest of the last rows, where near means that other members of a committee gave similar scores: a metric that
+// knows of the labels. Its row is the sum of those members' scores, one feature per label; it starts anew when labels
+// are added, as what it learned is about score vectors of another length.
 #include "core/nearest_memory.hpp"
 #include "core/scorer_kinds.hpp"
 
@@ -29,7 +29,9 @@ class OutputNeighboursScorer final : public Scorer {
     void check(const std::string& prefix) const override { nearest_.check(prefix); }
 
   private:
-    NearestMemory fresh(std::size_t n_labels) const { return NearestMemory(n_labels, n_labels, n_neighbours_, memory_); }
+    NearestMemory fresh(std::size_t n_labels) const {
+        return NearestMemory(n_labels, n_labels, n_neighbours_, memory_);
+    }
 
     std::size_t n_neighbours_, memory_;
     NearestMemory nearest_;

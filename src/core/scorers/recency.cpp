@@ -1,4 +1,5 @@
-// How often each label came lately: a count that fades. Knows nothing of the features; pays where labels come in bursts.
+// How often each label came lately: a count that fades. Knows nothing of the features; pays where labels come in
+// bursts.
 #include "core/scorer_kinds.hpp"
 
 namespace boostline {
@@ -7,7 +8,8 @@ namespace {
 class RecencyScorer final : public Scorer {
   public:
     // A decay of 1 counts all rows alike.
-    RecencyScorer(std::int32_t n_labels, double decay) : decay_(decay), counts_(static_cast<std::size_t>(n_labels), 0.0) {}
+    RecencyScorer(std::int32_t n_labels, double decay)
+        : decay_(decay), counts_(static_cast<std::size_t>(n_labels), 0.0) {}
 
     std::string kind() const override { return "recency"; }
     Vote vote() const override { return Vote::proportional; }

@@ -67,10 +67,12 @@ class RidgeScorer final : public Scorer {
     const RecursiveLeastSquares& model() const { return model_; }
 
   private:
-    static double root(std::size_t n_features) { return std::sqrt(static_cast<double>(std::max<std::size_t>(n_features, 1))); }
+    static double root(std::size_t n_features) {
+        return std::sqrt(static_cast<double>(std::max<std::size_t>(n_features, 1)));
+    }
 
-    // [u, 1]: u the standardised features, clipped, over the root of their number, so that |u| is about 1 whatever it is.
-    // A missing feature counts as its mean.
+    // [u, 1]: u the standardised features, clipped, over the root of their number, so that |u| is about 1 whatever it
+    // is. A missing feature counts as its mean.
     void standardise(const Row& x, std::vector<double>& inputs) const {
         constexpr double kClip = 5.0;
         const std::size_t d = scale_.n_features();

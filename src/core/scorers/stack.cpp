@@ -9,7 +9,8 @@ namespace {
 
 class StackScorer final : public Scorer {
   public:
-    StackScorer(std::int32_t n_labels, double ridge) : ridge_(ridge), model_(fresh(static_cast<std::size_t>(n_labels))) {}
+    StackScorer(std::int32_t n_labels, double ridge)
+        : ridge_(ridge), model_(fresh(static_cast<std::size_t>(n_labels))) {}
 
     std::string kind() const override { return "stack"; }
     Vote vote() const override { return Vote::soft_clip; }
@@ -33,11 +34,15 @@ class StackScorer final : public Scorer {
     }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<StackScorer>(*this); }
     void save(Archive& out, const std::string& prefix) const override { model_.save(out, prefix); }
-    void load(const ArchiveView& in, const std::string& prefix) override { model_.load(in, prefix, model_.n_labels() + 1); }
+    void load(const ArchiveView& in, const std::string& prefix) override {
+        model_.load(in, prefix, model_.n_labels() + 1);
+    }
     void check(const std::string& prefix) const override { model_.check(prefix); }
 
   private:
-    RecursiveLeastSquares fresh(std::size_t n_labels) const { return RecursiveLeastSquares(n_labels + 1, n_labels, ridge_); }
+    RecursiveLeastSquares fresh(std::size_t n_labels) const {
+        return RecursiveLeastSquares(n_labels + 1, n_labels, ridge_);
+    }
     static void with_constant(const Row& x, std::vector<double>& inputs) {
         inputs.assign(x.dense, x.dense + x.n_features);
         inputs.push_back(1.0);
