@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+#include <nanobind/typing.h>
 
 #include "bindings/csr.hpp"
 #include "bindings/model.hpp"
@@ -18,6 +19,7 @@ namespace boostline {
 using namespace nb::literals;
 
 void bind_boosters(nb::module_& m) {
+    m.attr("T") = nb::type_var("T");  // of hold
     nb::enum_<Expert>(m, "Expert")
         .value("draw", Expert::draw)
         .value("weighted", Expert::weighted)
@@ -26,7 +28,9 @@ void bind_boosters(nb::module_& m) {
 
     nb::class_<StoredState>(m, "StoredState")
         .def("arrays", &StoredState::arrays, "learner"_a)
-        .def("write", &StoredState::write, "learner"_a, "name"_a, "take"_a)
+        .def("write", &StoredState::write, "learner"_a, "name"_a, "take"_a,
+             nb::sig("def write(self, learner: int, name: str, take: collections.abc.Callable[[memoryview], object])"
+                     " -> None"))
         .def("check", &StoredState::check, "learner"_a);
 
     nb::class_<TurnLock>(m, "TurnLock")
@@ -36,7 +40,9 @@ void bind_boosters(nb::module_& m) {
                  nb::gil_scoped_release no_gil;
                  self.lock();
              })
-        .def("__exit__", [](TurnLock& self, nb::args) { self.unlock(); });
+        .def(
+            "__exit__", [](TurnLock& self, nb::args) { self.unlock(); },
+            nb::sig("def __exit__(self, *error: object) -> None"));
 
     nb::class_<Model>(m, "Model")
         .def_static(
@@ -72,12 +78,16 @@ void bind_boosters(nb::module_& m) {
             "weights"_a)
         .def("score", &Model::score, "rows"_a, "n_features"_a)
         .def("votes", &Model::votes, "rows"_a, "n_features"_a)
-        .def("set_threads", [](Model& self, int n) { self.writing([&](Booster& b) { b.set_threads(n); }); })
-        .def("grow_labels", [](Model& self, std::int32_t n) { self.grow([&](Booster& b) { b.grow_labels(n); }); })
-        .def("grow_features",
-             [](Model& self, std::int64_t n, bool were_missing) {
-                 self.grow([&](Booster& b) { b.grow_features(n, were_missing); });
-             })
+        .def(
+            "set_threads", [](Model& self, int n) { self.writing([&](Booster& b) { b.set_threads(n); }); }, "n"_a)
+        .def(
+            "grow_labels", [](Model& self, std::int32_t n) { self.grow([&](Booster& b) { b.grow_labels(n); }); }, "n"_a)
+        .def(
+            "grow_features",
+            [](Model& self, std::int64_t n, bool were_missing) {
+                self.grow([&](Booster& b) { b.grow_features(n, were_missing); });
+            },
+            "n"_a, "were_missing"_a)
         .def("n_labels", [](const Model& self) { return self.reading([](const Booster& b) { return b.n_labels(); }); })
         .def("n_features",
              [](const Model& self) { return self.reading([](const Booster& b) { return b.n_features(); }); })
@@ -90,52 +100,26 @@ void bind_boosters(nb::module_& m) {
                 return new Model(self.reading([&](const Booster& b) { return b.clone(share_serial); }));
             },
             "share_serial"_a = false)
-        .def("restore", [](Model& self, Model& earlier) { self.restore(earlier); })
-        .def("state",
-             [](const Model& self) {
-                 CopyArchive out;
-                 self.reading([&](const Booster& b) {
-                     b.save(out);
-                     return 0;
-                 });
-                 return out.to_dict();
-             })
-        .def("set_state",
-             [](Model& self, nb::dict arrays) {
-                 const DictView view(arrays);
-                 self.writing([&](Booster& b) { b.load(view); });
-             })
-        .def("learner_state",
-             [](const Model& self, std::size_t i) {
-                 CopyArchive out;
-                 self.reading([&](const Booster& b) {
-                     b.learners().at(i)->save(out);
-                     return 0;
-                 });
-                 return out.to_dict();
-             })
-        .def("set_learner_state",
-             [](Model& self, std::size_t i, nb::dict arrays) {
-                 const DictView view(arrays);
-                 self.writing([&](Booster& b) { b.learners().at(i)->load(view); });
-             })
+        .def("restore", &Model::restore, "earlier"_a)
         // Calls use(state) while nobody changes the model: see StoredState.
-        .def("hold",
-             [](const Model& self, nb::callable use) {
-                 return self.reading([&](const Booster& b) {
-                     nb::gil_scoped_acquire gil;
-                     const nb::object state = nb::cast(StoredState(b));
-                     struct Close {
-                         const nb::object& state;
-                         ~Close() { nb::cast<StoredState&>(state).close(); }
-                     } close{state};
-                     return use(state);
-                 });
-             })
+        .def(
+            "hold",
+            [](const Model& self, nb::callable use) {
+                return self.reading([&](const Booster& b) {
+                    nb::gil_scoped_acquire gil;
+                    const nb::object state = nb::cast(StoredState(b));
+                    struct Close {
+                        const nb::object& state;
+                        ~Close() { nb::cast<StoredState&>(state).close(); }
+                    } close{state};
+                    return use(state);
+                });
+            },
+            "use"_a, nb::sig("def hold(self, use: collections.abc.Callable[[StoredState], T]) -> T"))
         .def(
             "load_arrays",
             [](Model& self, int learner, nb::dict arrays, nb::callable read) {
-                const FileView view(arrays, read);
+                const PieceView view(arrays, read);
                 self.writing([&](Booster& b) {
                     if (learner < 0)
                         b.load(view);
@@ -143,15 +127,19 @@ void bind_boosters(nb::module_& m) {
                         b.learners().at(static_cast<std::size_t>(learner))->load(view);
                 });
             },
-            "learner"_a, "arrays"_a, "read"_a)
-        .def("learner",
-             [](const Model& self, std::size_t i) {
-                 return self.reading([&](const Booster& b) { return b.learners().at(i); });
-             })
+            "learner"_a, "arrays"_a, "read"_a,
+            nb::sig("def load_arrays(self, learner: int, arrays: dict[str, tuple[str, int]], "
+                    "read: collections.abc.Callable[[str, int, memoryview], object]) -> None"))
+        .def(
+            "learner",
+            [](const Model& self, std::size_t i) {
+                return self.reading([&](const Booster& b) { return b.learners().at(i); });
+            },
+            "i"_a)
         .def("n_votes", [](const Model& self) { return self.reading([](const Booster& b) { return b.n_votes(); }); })
         .def("python_adapters",
              [](const Model& self) {
-                 nb::list out;
+                 nb::typed<nb::list, nb::any> out;
                  for (const auto& learner : self.reading([](const Booster& b) { return b.learners(); }))
                      if (const auto* python = dynamic_cast<const PythonLearner*>(learner.get()))
                          out.append(python->adapter());
@@ -164,32 +152,40 @@ void bind_boosters(nb::module_& m) {
                  const auto weights = self.reading([](const Booster& b) { return b.effective_weights(); });
                  return to_numpy(weights.data(), {weights.size()});
              })
-        .def("watch_drift", [](Model& self, bool watch) { self.writing([&](Booster& b) { b.watch_drift(watch); }); })
-        .def("has_table",
-             [](const Model& self, std::int64_t n_relevant) {
-                 return self.reading(
-                     [&](const Booster& b) { return dynamic_cast<const OnlineBMR&>(b).has_table(n_relevant); });
-             })
+        .def(
+            "watch_drift", [](Model& self, bool watch) { self.writing([&](Booster& b) { b.watch_drift(watch); }); },
+            "watch"_a)
+        .def(
+            "has_table",
+            [](const Model& self, std::int64_t n_relevant) {
+                return self.reading(
+                    [&](const Booster& b) { return dynamic_cast<const OnlineBMR&>(b).has_table(n_relevant); });
+            },
+            "n_relevant"_a)
         .def("forget_tables",
              [](Model& self) { self.writing([&](Booster& b) { dynamic_cast<OnlineBMR&>(b).forget_tables(); }); })
-        .def("set_table",
-             [](Model& self, std::int64_t n_relevant, double origin, std::int32_t per_unit, Matrix<double> values,
-                bool is_exponential) {
-                 StepTable table{is_exponential, origin, per_unit, values.shape(1), {}};
-                 table.values.assign(values.data(), values.data() + values.size());
-                 self.writing([&](Booster& b) { dynamic_cast<OnlineBMR&>(b).set_table(n_relevant, std::move(table)); });
-             })
-        .def("set_cost_function", [](Model& self, nb::callable function) {
-            // expert scores (N, k) of s^0 .. s^{N-1} and the indicators of relevant and irrelevant labels -> costs (N,
-            // k)
-            auto shared = std::shared_ptr<nb::callable>(new nb::callable(std::move(function)), [](nb::callable* f) {
-                const WithPython python;
-                delete f;
-            });
-            self.writing([&](Booster& b) {
-                const auto n = static_cast<std::size_t>(b.n_votes());
-                dynamic_cast<OnlineBMR&>(b).set_cost_function(
-                    [shared, n](const double* scores, const Labels& labels, double* costs) {
+        .def(
+            "set_table",
+            [](Model& self, std::int64_t n_relevant, double origin, std::int32_t per_unit, Matrix<double> values,
+               bool is_exponential) {
+                StepTable table{is_exponential, origin, per_unit, values.shape(1), {}};
+                table.values.assign(values.data(), values.data() + values.size());
+                self.writing([&](Booster& b) { dynamic_cast<OnlineBMR&>(b).set_table(n_relevant, std::move(table)); });
+            },
+            "n_relevant"_a, "origin"_a, "per_unit"_a, "values"_a, "is_exponential"_a)
+        .def(
+            "set_cost_function",
+            [](Model& self, nb::callable function) {
+                // expert scores (N, k) of s^0 .. s^{N-1} and the indicators of relevant and irrelevant labels -> costs
+                // (N, k)
+                auto shared = std::shared_ptr<nb::callable>(new nb::callable(std::move(function)), [](nb::callable* f) {
+                    const WithPython python;
+                    delete f;
+                });
+                self.writing([&](Booster& b) {
+                    const auto n = static_cast<std::size_t>(b.n_votes());
+                    dynamic_cast<OnlineBMR&>(b).set_cost_function([shared, n](const double* scores,
+                                                                              const Labels& labels, double* costs) {
                         const WithPython python;
                         const std::size_t k = labels.is_relevant.size();
                         std::vector<std::uint8_t> irrelevant(k, 0);
@@ -201,8 +197,11 @@ void bind_boosters(nb::module_& m) {
                             throw nb::value_error("the cost function returned a wrong shape");
                         std::copy(result.data(), result.data() + n * k, costs);
                     });
-            });
-        });
+                });
+            },
+            "function"_a,
+            nb::sig("def set_cost_function(self, function: collections.abc.Callable[..., "
+                    "numpy.typing.NDArray[numpy.float64]]) -> None"));
 
     m.def("check_csr", &check_csr, "name"_a, "start"_a, "index"_a, "n_columns"_a);
 }

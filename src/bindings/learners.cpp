@@ -36,34 +36,36 @@ void bind_learners(nb::module_& m) {
             "single_label"_a, "max_bytes"_a);
 
     nb::class_<PythonLearner, Learner>(m, "PythonLearner")
-        .def(nb::init<nb::object, std::int32_t>(), "adapter"_a, "n_labels"_a)
-        .def("adapter", &PythonLearner::adapter);
+        .def(nb::init<nb::object, std::int32_t>(), "adapter"_a, "n_labels"_a);
 
     // Scorers of labels, and a committee of them.
     nb::class_<Scorer>(m, "Scorer");
-    m.def("scorer",
-          [](const std::string& kind, std::int32_t n_labels, std::int64_t n_features, const nb::dict& settings) {
-              ScorerSettings made{n_labels, n_features, {}};
-              for (const auto& [name, value] : settings) {
-                  auto& place = made.values[nb::cast<std::string>(name)];
-                  if (nb::isinstance<nb::float_>(value))
-                      place = nb::cast<double>(value);
-                  else
-                      place = nb::cast<std::uint64_t>(value);
-              }
-              return make_scorer(kind, made);
-          });
+    m.def(
+        "scorer",
+        [](const std::string& kind, std::int32_t n_labels, std::int64_t n_features,
+           const nb::typed<nb::dict, nb::str, nb::any>& settings) {
+            ScorerSettings made{n_labels, n_features, {}};
+            for (const auto& [name, value] : settings) {
+                auto& place = made.values[nb::cast<std::string>(name)];
+                if (nb::isinstance<nb::float_>(value))
+                    place = nb::cast<double>(value);
+                else
+                    place = nb::cast<std::uint64_t>(value);
+            }
+            return make_scorer(kind, made);
+        },
+        "kind"_a, "n_labels"_a, "n_features"_a, "settings"_a);
     // Members are (prefix, scorer, the members it reads, how many features it sees at the most); see
     // core/committee.hpp.
-    m.def("committee", [](std::int32_t n_labels, std::int64_t n_features, nb::list given) {
-        std::vector<Member> members;
-        for (nb::handle one : given) {
-            const auto [prefix, scorer, reads, most] =
-                nb::cast<std::tuple<std::string, std::shared_ptr<Scorer>, std::vector<std::size_t>, std::int64_t>>(one);
-            members.push_back({prefix, scorer, reads, most});
-        }
-        return std::shared_ptr<Learner>(new Committee(n_labels, n_features, std::move(members)));
-    });
+    using GivenMember = std::tuple<std::string, std::shared_ptr<Scorer>, std::vector<std::size_t>, std::int64_t>;
+    m.def(
+        "committee",
+        [](std::int32_t n_labels, std::int64_t n_features, const std::vector<GivenMember>& given) {
+            std::vector<Member> members;
+            for (const auto& [prefix, scorer, reads, most] : given) members.push_back({prefix, scorer, reads, most});
+            return std::shared_ptr<Learner>(new Committee(n_labels, n_features, std::move(members)));
+        },
+        "n_labels"_a, "n_features"_a, "members"_a);
 }
 
 }  // namespace boostline

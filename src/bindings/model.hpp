@@ -88,12 +88,11 @@ class Model {
     explicit Model(std::unique_ptr<Booster> booster) : booster_(std::move(booster)) {}
 
     // `n_labels` and `n_features` are what the rows and label sets were checked against.
-    nb::object learn(nb::object rows, std::int64_t n_features, std::int32_t n_labels, const LabelLists& relevant,
-                     const LabelLists& unknown, Vector<double> weights) {
+    NewArray<double> learn(nb::object rows, std::int64_t n_features, std::int32_t n_labels, const LabelLists& relevant,
+                           const LabelLists& unknown, Vector<double> weights) {
         const Rows input(std::move(rows), n_features);
         const auto k = static_cast<std::size_t>(n_labels);
-        auto* scores = new double[std::max<std::size_t>(1, input.size() * k)];
-        nb::capsule owner(scores, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+        std::unique_ptr<double[]> scores(new double[std::max<std::size_t>(1, input.size() * k)]);
         {
             nb::gil_scoped_release no_gil;
             const std::lock_guard<Lock> lock(lock_);
@@ -112,21 +111,21 @@ class Model {
                 input.with_row(i, scratch, [&](const Row& row) {
                     const Change change;
                     const MemoryFaults::InRow in_row;
-                    booster_->learn(row, labels, scores + i * k);
+                    booster_->learn(row, labels, &scores[i * k]);
                 });
             }
         }
-        return nb::cast(nb::ndarray<nb::numpy, double>(scores, {input.size(), k}, owner));
+        return to_numpy(std::move(scores), {input.size(), k});
     }
 
     // (rows, labels)
-    nb::object score(nb::object rows, std::int64_t n_features) const {
+    NewArray<double> score(nb::object rows, std::int64_t n_features) const {
         return over_rows(std::move(rows), n_features,
                          [](const Booster& b, const Row& row, double* out) { b.score(row, out); });
     }
 
     // (rows, votes, labels)
-    nb::object votes(nb::object rows, std::int64_t n_features) const {
+    NewArray<double> votes(nb::object rows, std::int64_t n_features) const {
         return over_rows<true>(std::move(rows), n_features,
                                [](const Booster& b, const Row& row, double* out) { b.votes(row, out); });
     }
@@ -170,7 +169,7 @@ class Model {
 
     // An array with `n_labels` numbers for each row, or for each row and vote.
     template <bool kOfVotes = false, class Task>
-    nb::object over_rows(nb::object rows, std::int64_t n_features, Task&& task) const {
+    NewArray<double> over_rows(nb::object rows, std::int64_t n_features, Task&& task) const {
         const Rows input(std::move(rows), n_features);
         std::unique_ptr<double[]> out;
         std::size_t n_votes = 1, k = 0;
@@ -187,10 +186,8 @@ class Model {
                 input.with_row(i, scratch, [&](const Row& row) { task(*booster_, row, &out[i * n_votes * k]); });
             }
         }
-        double* values = out.release();
-        nb::capsule owner(values, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-        if (kOfVotes) return nb::cast(nb::ndarray<nb::numpy, double>(values, {input.size(), n_votes, k}, owner));
-        return nb::cast(nb::ndarray<nb::numpy, double>(values, {input.size(), k}, owner));
+        if (kOfVotes) return to_numpy(std::move(out), {input.size(), n_votes, k});
+        return to_numpy(std::move(out), {input.size(), k});
     }
 
     std::unique_ptr<Booster> booster_;

@@ -71,7 +71,7 @@ class PythonLearner final : public Learner {
   private:
     // A dense row is an array; a sparse one a tuple (indices, values, n_features), made a CSR row by the adapter.
     static nb::object row_to_python(const Row& x) {
-        if (!x.is_sparse) return to_numpy(x.dense, {static_cast<std::size_t>(x.n_features)});
+        if (!x.is_sparse) return nb::cast(to_numpy(x.dense, {static_cast<std::size_t>(x.n_features)}));
         const auto n = static_cast<std::size_t>(x.n_stored);
         return nb::make_tuple(to_numpy(x.index, {n}), to_numpy(x.value, {n}), x.n_features);
     }

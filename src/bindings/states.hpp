@@ -1,8 +1,6 @@
-// States of a model on their way between the core and Python: whole, as dicts of NumPy arrays, or array by array, in
-// pieces.
+// States of a model on their way between the core and Python: array by array, in pieces.
 #pragma once
 
-#include <cstring>
 #include <map>
 #include <memory>
 
@@ -24,67 +22,11 @@ constexpr struct {
 
 inline const auto& about(ArrayType type) { return kArrayTypes[static_cast<std::size_t>(type)]; }
 
-// All arrays, copied.
-class CopyArchive final : public Archive {
-  public:
-    nb::dict to_dict() {
-        nb::dict out;
-        for (auto& [name, array] : arrays_) {
-            switch (array.type) {
-                case ArrayType::f64:
-                    out[name.c_str()] = to_numpy<double>(array);
-                    break;
-                case ArrayType::i64:
-                    out[name.c_str()] = to_numpy<std::int64_t>(array);
-                    break;
-                case ArrayType::i32:
-                    out[name.c_str()] = to_numpy<std::int32_t>(array);
-                    break;
-                case ArrayType::u8:
-                    out[name.c_str()] = to_numpy<std::uint8_t>(array);
-                    break;
-                case ArrayType::f32:
-                    out[name.c_str()] = to_numpy<float>(array);
-                    break;
-            }
-        }
-        return out;
-    }
-
-  protected:
-    bool begin(const std::string& name, ArrayType type, std::size_t size) override {
-        const std::size_t n_bytes = size * about(type).width;
-        Array& array = arrays_[name] = {type, size, std::make_unique<double[]>(n_bytes / sizeof(double) + 1)};
-        next_ = reinterpret_cast<char*>(array.values.get());
-        return true;
-    }
-    void append(const void* bytes, std::size_t n_bytes) override {
-        if (n_bytes == 0) return;  // of an empty array `bytes` may be null
-        std::memcpy(next_, bytes, n_bytes);
-        next_ += n_bytes;
-    }
-
-  private:
-    struct Array {
-        ArrayType type = ArrayType::f64;
-        std::size_t size = 0;
-        std::unique_ptr<double[]> values;  // aligned for any type
-    };
-    template <class T>
-    static nb::object to_numpy(Array& array) {
-        auto* values = array.values.release();
-        nb::capsule owner(values, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-        return nb::cast(nb::ndarray<nb::numpy, T>(values, {array.size}, owner));
-    }
-
-    std::map<std::string, Array> arrays_;
-    char* next_ = nullptr;
-};
-
 // Names, types and lengths only.
+using ArrayList = nb::typed<nb::list, std::tuple<std::string, std::string, std::size_t>>;
 class ListArchive final : public Archive {
   public:
-    nb::list list;
+    ArrayList list;
 
   protected:
     bool begin(const std::string& name, ArrayType type, std::size_t size) override {
@@ -97,9 +39,7 @@ class ListArchive final : public Archive {
 // One array, handed to a Python function in pieces. Used without the GIL.
 class PieceArchive final : public Archive {
   public:
-    PieceArchive(std::string name, nb::callable take) : name_(std::move(name)), take_(std::move(take)) {
-        piece_.reserve(kPiece);
-    }
+    PieceArchive(std::string name, nb::callable take) : name_(std::move(name)), take_(std::move(take)) {}
 
     void flush() {
         if (piece_.empty()) return;
@@ -117,7 +57,11 @@ class PieceArchive final : public Archive {
     }
 
   protected:
-    bool begin(const std::string& name, ArrayType, std::size_t) override { return name == name_; }
+    bool begin(const std::string& name, ArrayType type, std::size_t size) override {
+        if (name != name_) return false;
+        piece_.reserve(std::min(kPiece, size * about(type).width));
+        return true;
+    }
     void append(const void* bytes, std::size_t n_bytes) override {
         const char* from = static_cast<const char*>(bytes);
         while (n_bytes > 0) {
@@ -136,47 +80,11 @@ class PieceArchive final : public Archive {
     std::vector<char> piece_;
 };
 
-// Arrays of a dict, which must outlive the view.
-class DictView final : public ArchiveView {
+// Arrays from anywhere: {name: (type, length)}, and a function read(name, first byte, buffer to fill). Made with the
+// GIL, used without.
+class PieceView final : public ArchiveView {
   public:
-    explicit DictView(const nb::dict& arrays) {
-        for (const auto& [key, value] : arrays) {
-            const auto name = nb::cast<std::string>(key);
-            if (!add<double>(name, value) && !add<std::int64_t>(name, value) && !add<std::int32_t>(name, value) &&
-                !add<std::uint8_t>(name, value) && !add<float>(name, value))
-                throw nb::value_error(("the array '" + name + "' has a type that no state has").c_str());
-        }
-    }
-
-  protected:
-    Entry find(const std::string& name) const override {
-        const auto found = arrays_.find(name);
-        return found == arrays_.end() ? Entry{} : found->second.entry;
-    }
-    void fetch(const std::string& name, std::size_t first_byte, void* out, std::size_t n_bytes) const override {
-        if (n_bytes > 0) std::memcpy(out, arrays_.at(name).data + first_byte, n_bytes);
-    }
-
-  private:
-    template <class T>
-    bool add(const std::string& name, nb::handle value) {
-        Vector<T> array;
-        if (!nb::try_cast(value, array, false)) return false;
-        arrays_[name] = {{true, ArrayTypeOf<T>::value, array.shape(0)}, reinterpret_cast<const char*>(array.data())};
-        return true;
-    }
-    struct Array {
-        Entry entry;
-        const char* data;
-    };
-    std::map<std::string, Array> arrays_;
-};
-
-// Arrays of a file: {name: (type, length)}, and a function read(name, first byte, buffer to fill). Made with the GIL,
-// used without.
-class FileView final : public ArchiveView {
-  public:
-    FileView(const nb::dict& arrays, const nb::callable& read) : read_(read) {
+    PieceView(const nb::dict& arrays, const nb::callable& read) : read_(read) {
         for (const auto& [key, value] : arrays) {
             const auto name = nb::cast<std::string>(key), type = nb::cast<std::string>(value[0]);
             for (const auto& known : kArrayTypes)
@@ -212,7 +120,7 @@ class StoredState {
     explicit StoredState(const Booster& booster) : booster_(&booster) {}
     void close() { booster_ = nullptr; }
 
-    nb::list arrays(int learner) const {
+    ArrayList arrays(int learner) const {
         ListArchive out;
         save(learner, out);
         return out.list;

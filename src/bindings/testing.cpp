@@ -19,7 +19,7 @@ using namespace nb::literals;
 namespace {
 
 template <class Kernel>
-nb::object elementwise(Vector<double> x, Kernel kernel) {
+NewArray<double> elementwise(Vector<double> x, Kernel kernel) {
     std::vector<double> out(x.shape(0));
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = kernel(x.data()[i]);
     return to_numpy(out.data(), {out.size()});
@@ -47,8 +47,8 @@ void bind_testing(nb::module_& m) {
             widen(low.data(), high.data(), leaf.labels.back().min, leaf.labels.back().max, n_covariates);
         }
         const Split split = SplitSearch<double>().best(leaf);
-        return nb::make_tuple(split.covariate, split.threshold, split.gain, split.gain - split.runner_up,
-                              SplitSearch<float>().largest_lead(leaf));
+        return std::make_tuple(split.covariate, split.threshold, split.gain, split.gain - split.runner_up,
+                               SplitSearch<float>().largest_lead(leaf));
     });
     // From now on only the next n allocations within rows that are learned succeed; -1: all do. Returns how many were
     // left.
@@ -57,7 +57,7 @@ void bind_testing(nb::module_& m) {
     m.def("last_round", [](const Model& self) {
         const auto [votes, scores, costs] = self.reading(
             [](const Booster& b) { return std::make_tuple(b.last_votes(), b.last_expert_scores(), b.last_costs()); });
-        nb::dict out;
+        nb::typed<nb::dict, nb::str, NewArray<double>> out;
         out["votes"] = to_numpy(votes.data(), {votes.size()});
         out["expert_scores"] = to_numpy(scores.data(), {scores.size()});
         out["costs"] = to_numpy(costs.data(), {costs.size()});

@@ -9,6 +9,7 @@ import itertools
 
 import numpy as np
 import pytest
+from learner_arrays import learner_arrays
 
 import boostline as bl
 from boostline import _core, reference
@@ -120,7 +121,7 @@ def compare_trees(model, oracle, k):
     for i, tree in enumerate(oracle.learners):
         if tree.max_bytes is not None:
             assert model._native.learner(i).memory_bytes() == tree.memory_bytes() <= tree.max_bytes
-        state = model._native.learner_state(i)
+        state = learner_arrays(model, i)
         covariates = state["node_covariate"]
         features = np.array([*tree.features, -1])
         structure = [

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from learner_arrays import learner_arrays
 
 import boostline as bl
 
@@ -13,10 +14,6 @@ def stream(n, d=10, k=6, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     return X, X[:, :k] + 0.3 * rng.normal(size=(n, k)) > 0.8
-
-
-def tree_state(model, i=0):
-    return model._native.learner_state(i)
 
 
 def test_paper_trees_draw_the_papers_parameters():
@@ -50,12 +47,12 @@ def test_cap_is_kept_and_the_tree_goes_on_learning():
         capped.learn(X[start : start + 100], Y[start : start + 100])
         assert capped._native.learner(0).memory_bytes() <= cap
     assert free._native.learner(0).memory_bytes() > 3 * cap
-    state = tree_state(capped)
+    state = learner_arrays(capped)
     leaves = state["node_covariate"] < 0
     assert (state["node_active"][leaves] == 0).any()
     before = state["label_mass"].sum()
     capped.learn(X[:200], Y[:200])
-    assert tree_state(capped)["label_mass"].sum() > before
+    assert learner_arrays(capped)["label_mass"].sum() > before
     loss = bl.metrics.rank_loss(Y[-1000:], capped.score(X[-1000:]))
     assert loss < 0.4
 
@@ -119,7 +116,7 @@ def test_statistics_are_kept_for_labels_that_occurred_only():
     model = bl.AdaOLMR(1000, learners=[bl.learners.HoeffdingTree(grace_period=1e9)], seed=0)
     for label in (3, 999, 3):
         model.learn(np.arange(5.0), {label})
-    state = tree_state(model)
+    state = learner_arrays(model)
     assert state["label"].tolist() == [3, 999]
     assert len(state["label_stats"]) == 2 * 5 * 5
 
@@ -137,7 +134,7 @@ def test_deep_trees_do_not_recurse():
     X = np.arange(n, dtype=float)[:, None] ** 1.5
     Y = np.arange(n) % 2
     model.learn(X, np.column_stack([Y == 0, Y == 1]))
-    state = tree_state(model)
+    state = learner_arrays(model)
     left, covariate = state["node_left"], state["node_covariate"]
     depth = np.zeros(len(left), dtype=int)
     for i in range(len(left)):
@@ -156,7 +153,7 @@ def test_missing_values_go_to_the_heavier_branch_and_do_not_enter_statistics():
         model.learn([1.0, np.nan], {0})
         model.learn([1.0, np.nan], {0})
         model.learn([-1.0, np.nan], {1})
-    state = tree_state(model)
+    state = learner_arrays(model)
     assert (state["node_covariate"] <= 0).all()  # covariate 1 has no values to split on
     left, right = model.votes([-1.0, 0.0])[0], model.votes([1.0, 0.0])[0]
     missing = model.votes([np.nan, 0.0])[0]

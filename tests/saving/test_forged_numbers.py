@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from forging import changed, forged, is_harmless, parts
+from learner_arrays import learner_arrays
 
 import boostline as bl
 from boostline.saving import LoadError
@@ -164,7 +165,7 @@ def test_masses_too_small_to_be_shared_out_count_as_nothing_seen():
     model = bl.OnlineBMR(2, learners=[tree], edge=0.1)
     assert np.isfinite(model.learn(x, sets, weight=1e-312)).all()
     assert (
-        len(model._native.learner_state(0)["node_left"]) == 3
+        len(learner_arrays(model, 0)["node_left"]) == 3
     )  # it has split: the children's masses are tiny
     assert (model.score(x[-1]) == 0.5).all()  # both labels are there
     assert np.isfinite(model.score(x)).all()

@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
-import copy
 import secrets
 from collections.abc import Sequence
-from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostline import _core
-from boostline.boosters.growth import Growth
-from boostline.boosters.older_configs import of_this_version
+from boostline.boosters.state import State
 from boostline.boosters.undo import Undo
 from boostline.contract.frames import distinct
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import read_weights, whole_number
 from boostline.contract.rows import Rows, read_rows
-from boostline.learners import Description, HoeffdingTree, describe, from_config
-from boostline.learners.python import FromPython
+from boostline.learners import Description, describe
 from boostline.saving.limits import MOST_VOTES, least_bytes, machine_bytes, too_little_memory
 
 FloatArray = NDArray[np.float64]
 
 # Keeps the draws of learners' settings apart from the booster's draws, which use (seed, 0).
 _SETTINGS_STREAM = 1
-_BOOSTERS: dict[str, type[Booster]] = {}
 
 
-class Booster(Growth):
+class Booster(State):
     """Base of all boosters; not to be made itself."""
 
-    algorithm: ClassVar[str]
     #: A block is learned exactly as the loop of its rows (see `boostline.evaluate.prequential`).
     blocks_are_rows: ClassVar[bool] = True
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        _BOOSTERS[cls.algorithm] = cls
 
     def __init__(
         self,
@@ -73,10 +63,7 @@ class Booster(Growth):
         self._lock = _core.TurnLock()
         self._space = LabelSpace(self._n_labels, self._labels)
 
-    # What the algorithms supply.
-
-    def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
-        raise NotImplementedError
+    # What the algorithms may supply, beside what `State` asks for.
 
     def _prepare(self, native: _core.Model, sets: LabelSets) -> None:
         """Get ready for label sets of these sizes."""
@@ -93,16 +80,6 @@ class Booster(Growth):
 
     def _set_beside(self, before: Any) -> None:
         """Go back to what `_beside` gave."""
-
-    def _settings(self) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def _extra_arrays(self) -> dict[str, NDArray[Any]]:
-        """State that the compiled model does not hold."""
-        return {}
-
-    def _set_extra_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Take back what `_extra_arrays` gave, checking it."""
 
     # Learning and ranking.
 
@@ -293,119 +270,6 @@ class Booster(Growth):
         settings = ", ".join(f"{k}={v!r}" for k, v in self._settings().items())
         return f"{type(self).__name__}(n_labels={self._n_labels}, {settings}, seed={self._seed})"
 
-    # State.
-
-    def config(self) -> dict[str, Any]:
-        """Return all that is needed to make the model anew, as JSON-able values."""
-        resolved = self._resolved if self._native is not None else None
-        return {
-            "algorithm": self.algorithm,
-            "n_labels": self._n_labels,
-            "labels": self._labels,
-            "n_features": self._n_features,
-            "features": self._features,
-            "seed": self._seed,
-            "settings": self._settings(),
-            "learners": [d.config() for d in self._learners],
-            "resolved": None if resolved is None else [d.config() for d in resolved],
-        }
-
-    def state(self) -> dict[str, Any]:
-        """Return the whole state: ``config`` (JSON-able) and ``arrays`` (name -> array), as `save` writes them.
-
-        Arrays of learner i are named ``learners.i.<name>``; see the file format in the docs.
-        """
-        with self._lock:
-            self._catch_up()
-            return self._state()
-
-    def _state(self) -> dict[str, Any]:
-        arrays: dict[str, NDArray[Any]] = {}
-        python: dict[str, Any] = {}
-        if self._native is not None:
-            arrays.update(self._native.state())
-            arrays.update(self._extra_arrays())
-            for i, learner in enumerate(self._resolved or []):
-                if isinstance(learner, FromPython):
-                    if hasattr(learner.learner, "get_state"):
-                        python[str(i)] = copy.deepcopy(learner.learner.get_state())
-                    continue
-                for name, array in self._native.learner_state(i).items():
-                    arrays[f"learners.{i}.{name}"] = array
-        return {"config": self.config(), "arrays": arrays, "python": python}
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the model to one file, atomically; `boostline.load` reads it. See the file format in the docs."""
-        from boostline.saving import save
-
-        save(self, path)
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any], python_learners: Sequence[Any] = ()) -> Booster:
-        """Make the model that `config` describes, with learners as new.
-
-        Learners written in Python cannot be made from a description: they are taken from ``python_learners`` in order.
-        """
-        config = of_this_version(config)
-        algorithm = config.get("algorithm")
-        if algorithm not in _BOOSTERS:
-            raise ValueError(f"unknown algorithm {algorithm!r}; known are {', '.join(_BOOSTERS)}")
-
-        def described(learners: Sequence[Any]) -> Booster:
-            return _BOOSTERS[algorithm](
-                config["n_labels"],
-                labels=config["labels"],
-                learners=_described(learners, python_learners),
-                seed=config["seed"],
-                **config["settings"],
-            )
-
-        model = described(config["learners"])
-        if config["resolved"] is not None:
-            model._resolved = described(config["resolved"])._learners
-            n_features = whole_number(config["n_features"], "n_features", 1, 2**31 - 1)
-            built = [d.build(model._n_labels, n_features) for d in model._resolved]
-            model._native = model._make_native(built, n_features)
-            model._n_features = n_features
-        model.features = config.get("features")  # older files have none
-        return model
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = self.state()
-        chosen = self._resolved if self._resolved is not None else self._learners
-        state["learners"] = [d.learner for d in chosen if isinstance(d, FromPython)]
-        state["n_threads"] = self._n_threads
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        model = self.from_config(state["config"], state["learners"])
-        model._set_arrays(state["arrays"])
-        self.__dict__.update(model.__dict__)
-        self.n_threads = state["n_threads"]
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        twin = object.__new__(type(self))
-        twin.__setstate__(copy.deepcopy(self.__getstate__(), memo))
-        return twin
-
-    def __copy__(self) -> Self:
-        return copy.deepcopy(self)
-
-    def _set_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
-        if self._native is None:
-            return
-        own = {k: v for k, v in arrays.items() if not k.startswith("learners.")}
-        self._native.set_state(own)
-        self._set_extra_arrays(own)
-        of_learner: dict[int, dict[str, NDArray[Any]]] = {}
-        for key, array in arrays.items():
-            if key.startswith("learners."):
-                _, index, name = key.split(".", 2)
-                of_learner.setdefault(int(index), {})[name] = array
-        for i, learner in enumerate(self._resolved or []):
-            if not isinstance(learner, FromPython):
-                self._native.set_learner_state(i, of_learner.get(i, {}))
-
     # Helpers.
 
     def _keep(self, native: _core.Model, rows: Rows, sets: LabelSets) -> None:
@@ -448,35 +312,8 @@ class Booster(Growth):
         self._resolved = before
         return native
 
-    def _own(self, name: str) -> NDArray[Any]:
-        native = self._native
-        if native is None:
-            # Before the first example these arrays depend on the number of votes alone: stand-ins serve.
-            n = sum(d.n_votes for d in self._learners)
-            stand_ins = [HoeffdingTree(features=(0,)).build(self._n_labels, 1) for _ in range(n)]
-            native = self._make_native(stand_ins, 1)
-        return native.state()[name]
-
 
 def _named(order: NDArray[np.intp], labels: list[Any]) -> list[Any]:
     if order.ndim == 1:
         return [labels[i] for i in order]
     return [[labels[i] for i in row] for row in order]
-
-
-def _described(configs: Sequence[Any], python_learners: Sequence[Any]) -> list[Description]:
-    given = iter(python_learners)
-    return [
-        _next_python(given, c) if c.get("kind") == FromPython.kind else from_config(c)
-        for c in configs
-    ]
-
-
-def _next_python(given: Any, config: dict[str, Any]) -> FromPython:
-    try:
-        return FromPython(next(given))
-    except StopIteration:
-        raise ValueError(
-            f"the model has a learner written in Python ({config.get('class')}); give such objects, in their "
-            "order, as learners="
-        ) from None

@@ -17,6 +17,7 @@ from boostline.boosters.edge_search import PERIOD, EdgeSearch
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import real_number
 from boostline.learners.trees import PAPER_TREES
+from boostline.saving.states import own_array
 
 FloatArray = NDArray[np.float64]
 
@@ -100,15 +101,12 @@ class OnlineBMR(Booster):
 
     def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
         native = _core.Model.online_bmr(self._n_labels, n_features, learners, self._seed)
-        self._lend_costs(native)
-        return native
-
-    def _lend_costs(self, native: _core.Model) -> None:
-        """Let the compiled model ask this one for costs, where the loss has no tables."""
+        # Where the loss has no tables, the compiled model asks this one for costs.
         if not isinstance(self._loss, losses.PairLoss):
             # A weak reference: the compiled model must not keep alive what keeps it alive.
             model = weakref.ref(self)
             native.set_cost_function(lambda *example: _alive(model)._estimated_costs(*example))
+        return native
 
     def _prepare(self, native: _core.Model, sets: LabelSets) -> None:
         if not isinstance(self._loss, losses.PairLoss):
@@ -166,9 +164,8 @@ class OnlineBMR(Booster):
             return
         self._promise(native, sets.take(slice(0, n)))
         if n and native.clock() % PERIOD == 0:
-            own = native.state()
-            gain, weight = own["edge_numerator"].sum(), own["edge_denominator"].sum()
-            if self._search.look(float(gain), float(weight)):
+            sums = (own_array(native, name) for name in ("edge_numerator", "edge_denominator"))
+            if self._search.look(*(float(each.sum()) for each in sums)):
                 native.forget_tables()
 
     def _promise(self, native: _core.Model, sets: LabelSets) -> None:
@@ -209,22 +206,15 @@ class OnlineBMR(Booster):
     def _after_growth(self, native: _core.Model) -> None:
         native.forget_tables()  # the law of the random walk depends on k
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "loss": self._loss}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # The loss itself: one that a user wrote cannot be made from its description.
-        config = state["config"]
-        settings = {**config["settings"], "loss": state["loss"]}
-        super().__setstate__({**state, "config": {**config, "settings": settings}})
-        if self._native is not None:
-            self._lend_costs(self._native)
-
     def _settings(self) -> dict[str, Any]:
         return {
             "edge": "auto" if self._search is not None else self._edge,
             "loss": self._loss.config(),
         }
+
+    def _live_settings(self) -> dict[str, Any]:
+        # One that a user wrote cannot be made from its description.
+        return {**self._settings(), "loss": self._loss}
 
 
 def _alive(reference: weakref.ref[OnlineBMR]) -> OnlineBMR:

@@ -23,7 +23,16 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ArrayFile", "DamagedError", "Stored", "canonical_json", "dtype_name", "stored", "write"]
+__all__ = [
+    "ArrayFile",
+    "DamagedError",
+    "Stored",
+    "bytes_of",
+    "canonical_json",
+    "dtype_name",
+    "stored",
+    "write",
+]
 
 KEY = "boostline"
 DTYPES: dict[str, np.dtype[Any]] = {
@@ -74,6 +83,19 @@ class Stored:
     def nbytes(self) -> int:
         return math.prod(self.shape) * self.dtype.itemsize
 
+    def read(self) -> NDArray[Any]:
+        """The array itself."""
+        array = np.empty(self.shape, self.dtype)
+        room, at = bytes_of(array), 0
+
+        def take(piece: memoryview) -> None:
+            nonlocal at
+            room[at : at + len(piece)] = piece
+            at += len(piece)
+
+        self.pour(take)
+        return array
+
 
 def stored(name: str, array: NDArray[Any]) -> Stored:
     """An array in memory, to be written under this name."""
@@ -81,7 +103,7 @@ def stored(name: str, array: NDArray[Any]) -> Stored:
         raise TypeError(f"{name} is an array of {array.dtype}, which the format does not have")
     # order="C" keeps arrays without axes as they are, where ascontiguousarray gives them one
     plain = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
-    return Stored(plain.dtype, plain.shape, lambda take: take(_bytes(plain)))
+    return Stored(plain.dtype, plain.shape, lambda take: take(bytes_of(plain)))
 
 
 def dtype_name(dtype: np.dtype[Any]) -> str | None:
@@ -186,7 +208,7 @@ class ArrayFile:
         entry = self.entries[name]
         array = np.empty(entry.shape, entry.dtype)
         self._file.seek(self._first + entry.start)
-        self._fill(_bytes(array))
+        self._fill(bytes_of(array))
         if entry.dtype == np.bool_ and (array.view(np.uint8) > 1).any():
             raise DamagedError(f"the array {name!r} has a bool that is neither 0 nor 1")
         return array
@@ -196,7 +218,8 @@ class ArrayFile:
             raise DamagedError("it is cut off")
 
 
-def _bytes(array: NDArray[Any]) -> memoryview:
+def bytes_of(array: NDArray[Any]) -> memoryview:
+    """The bytes of an array, which has its values in one piece."""
     return array.reshape(-1).view(np.uint8).data
 
 

@@ -8,7 +8,6 @@ docs/file-format.md lists the arrays.
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -16,19 +15,18 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.learners.python import FromPython
 from boostline.saving.atomic import replace_file
 from boostline.saving.container import (
-    DTYPES,
     ArrayFile,
     DamagedError,
-    Stored,
     canonical_json,
-    dtype_name,
     stored,
     write,
 )
 from boostline.saving.errors import LoadError, SaveError
 from boostline.saving.python_states import pack, unpack
+from boostline.saving.states import OWN, held, restore
 
 if TYPE_CHECKING:
     from boostline import _core
@@ -37,9 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "load", "load_with_extra", "read_header", "save"]
 
 FORMAT = 2
-
-# The booster itself, where the core is asked for the arrays of a learner.
-_OWN = -1
 
 
 def save(model: Booster, path: str | os.PathLike[str], extra: dict[str, Any] | None = None) -> None:
@@ -97,23 +92,18 @@ def _write(
     arrays = {name: stored(name, array) for name, array in beside.items()}
     if state is not None:
         arrays |= {name: stored(name, array) for name, array in model._extra_arrays().items()}
-        for learner in range(_OWN, len(config["resolved"])):
-            arrays |= _held(state, learner)
+        for learner in range(OWN, len(config["resolved"])):
+            _check_held(state, learner)
+            arrays |= held(state, learner)
     write(file, metadata, arrays)
 
 
-def _held(state: _core.StoredState, learner: int) -> dict[str, Stored]:
-    """The arrays of a learner, or of the booster itself, in a model that is held."""
-    prefix = "" if learner == _OWN else f"learners.{learner}."
+def _check_held(state: _core.StoredState, learner: int) -> None:
     try:
         state.check(learner)
     except ValueError as error:
-        whose = "its own state" if learner == _OWN else f"the state of learner {learner}"
+        whose = "its own state" if learner == OWN else f"the state of learner {learner}"
         raise SaveError(f"the model cannot be saved: in {whose} {error}") from error
-    return {
-        prefix + name: Stored(DTYPES[kind], (n,), functools.partial(state.write, learner, name))
-        for name, kind, n in state.arrays(learner)
-    }
 
 
 def _check_written(file: BinaryIO, model: Booster) -> None:
@@ -126,7 +116,7 @@ def _check_written(file: BinaryIO, model: Booster) -> None:
         metadata = _checked_metadata(opened)
         opened.check_digest(metadata)
         check_size(metadata["config"], opened, None)
-        learners = [d.learner for d in model._learners if d.kind == "python"]  # type: ignore[attr-defined]
+        learners = [learner for _, learner in _python_learners(model)]
         type(model).from_config({**metadata["config"], "resolved": None}, learners)
         for packed in (metadata["extra"], *metadata["python"].values()):
             unpack(packed, lambda name: np.zeros(()))
@@ -260,72 +250,10 @@ def _build(
     check_size(config, file, max_bytes)
     check_classes(config, learners)
     model = Booster.from_config(config, learners)
-    of_learner, own = _arrays_by_owner(file)
-    native = model._native
-    if native is None:
-        _check_names(own, (), "the booster")
-    else:
-        beside = model._extra_arrays()
-        _load_arrays(native, _OWN, file, [name for name in own if name not in beside])
-        _check_names(own, [*native.hold(_names_of(_OWN)), *beside], "the booster")
-        model._set_extra_arrays({name: file.read(name) for name in beside})
-    chosen = model._resolved if model._resolved is not None else model._learners
-    for i, description in enumerate(chosen):
-        given = of_learner.pop(str(i), [])
-        if description.kind == "python":
-            state = unpack(python[str(i)], file.read)
-            description.learner.set_state(state)  # type: ignore[attr-defined]
-            _check_names(given, (), f"learner {i}")
-        elif native is not None:
-            _load_arrays(native, i, file, given)
-            # Which arrays there are may depend on how far it has come: so compare with what it has now.
-            _check_names(given, native.hold(_names_of(i)), f"learner {i}")
-    if of_learner:
-        raise LoadError(
-            f"it has arrays of learner {next(iter(of_learner))}, but the model has {len(chosen)} learners"
-        )
+    restore(model, file)
+    for i, learner in _python_learners(model):
+        learner.set_state(unpack(python[str(i)], file.read))
     return model
-
-
-def _arrays_by_owner(file: ArrayFile) -> tuple[dict[str, list[str]], list[str]]:
-    """Names of the arrays of each learner (by its number, as text), and of the booster itself."""
-    of_learner: dict[str, list[str]] = {}
-    own = []
-    for name in sorted(file.entries):
-        part, _, rest = name.partition(".")
-        if part == "learners" and rest:
-            of_learner.setdefault(rest.partition(".")[0], []).append(name)
-        elif not rest:
-            own.append(name)
-        elif part not in ("python", "extra"):
-            raise LoadError(f"it has an array {name!r} that belongs to nothing")
-    return of_learner, own
-
-
-def _load_arrays(native: _core.Model, learner: int, file: ArrayFile, names: list[str]) -> None:
-    """Fill a learner, or the booster itself, from the file, piece by piece."""
-    prefix = "" if learner == _OWN else f"learners.{learner}."
-    arrays = {}
-    for name in names:
-        entry = file.entries[name]
-        if len(entry.shape) != 1:
-            raise LoadError(f"its array {name!r} has {len(entry.shape)} axes, but must have one")
-        arrays[name.removeprefix(prefix)] = (str(dtype_name(entry.dtype)), entry.shape[0])
-    native.load_arrays(
-        learner, arrays, lambda name, first, buffer: file.read_into(prefix + name, first, buffer)
-    )
-
-
-def _names_of(learner: int) -> Any:
-    prefix = "" if learner == _OWN else f"learners.{learner}."
-    return lambda state: [prefix + name for name, _, _ in state.arrays(learner)]
-
-
-def _check_names(given: Sequence[str], wanted: Sequence[str], owner: str) -> None:
-    for name in sorted(set(given) ^ set(wanted)):
-        what = "lacks" if name in wanted else "has"
-        also = "" if name in wanted else ", which is unexpected"
-        raise LoadError(f"{owner} {what} the array {name!r}{also}")
 
 
 def _refuse_own_loss(config: dict[str, Any]) -> None:
@@ -337,14 +265,15 @@ def _refuse_own_loss(config: dict[str, Any]) -> None:
         )
 
 
+def _python_learners(model: Booster) -> list[tuple[int, Any]]:
+    """Learners written in Python and their numbers; they may know something before the model's first example."""
+    chosen = model._learners if model._resolved is None else model._resolved
+    return [(i, d.learner) for i, d in enumerate(chosen) if isinstance(d, FromPython)]
+
+
 def _python_states(model: Booster) -> dict[int, Any]:
-    """States of the learners written in Python; they may know something before the model's first example."""
     states = {}
-    chosen = model._resolved if model._native is not None and model._resolved else model._learners
-    for i, description in enumerate(chosen):
-        if description.kind != "python":
-            continue
-        learner = description.learner  # type: ignore[attr-defined]
+    for i, learner in _python_learners(model):
         if not (hasattr(learner, "get_state") and hasattr(learner, "set_state")):
             raise TypeError(
                 f"learner {i}, a {type(learner).__name__}, has no get_state() and set_state(state), "

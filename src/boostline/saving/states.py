@@ -1,0 +1,135 @@
+"""The arrays of a model by name, out of the core and in again: one way each, for files, pickles and copies."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostline.saving.container import DTYPES, Stored, bytes_of, dtype_name
+from boostline.saving.errors import LoadError
+
+if TYPE_CHECKING:
+    from boostline import _core
+    from boostline.boosters.state import State
+
+__all__ = ["OWN", "InMemory", "copied", "held", "own_array", "restore"]
+
+#: The booster itself, where the core is asked for the arrays of a learner.
+OWN = -1
+
+
+def _prefix(learner: int) -> str:
+    return "" if learner == OWN else f"learners.{learner}."
+
+
+def held(state: _core.StoredState, learner: int) -> dict[str, Stored]:
+    """The arrays of a learner, or of the booster itself, in a model that is held."""
+    return {
+        _prefix(learner) + name: Stored(
+            DTYPES[kind], (n,), functools.partial(state.write, learner, name)
+        )
+        for name, kind, n in state.arrays(learner)
+    }
+
+
+def copied(native: _core.Model, n_learners: int) -> dict[str, NDArray[Any]]:
+    """All arrays of a compiled model, at one moment."""
+    return native.hold(
+        lambda state: {
+            name: array.read()
+            for learner in range(OWN, n_learners)
+            for name, array in held(state, learner).items()
+        }
+    )
+
+
+def own_array(native: _core.Model, name: str) -> NDArray[Any]:
+    """One array of the booster itself."""
+    return native.hold(lambda state: held(state, OWN)[name].read())
+
+
+class Source(Protocol):
+    """Where arrays come from: an `ArrayFile`, or `InMemory`. Entries have a ``dtype`` and a ``shape``."""
+
+    @property
+    def entries(self) -> Mapping[str, Any]: ...
+    def read(self, name: str) -> NDArray[Any]: ...
+    def read_into(self, name: str, first: int, buffer: memoryview) -> None: ...
+
+
+class InMemory:
+    """Arrays of a pickle or a copy, read like those of a file."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.entries = arrays
+
+    def read(self, name: str) -> NDArray[Any]:
+        return self.entries[name]
+
+    def read_into(self, name: str, first: int, buffer: memoryview) -> None:
+        np.asarray(buffer)[:] = bytes_of(self.entries[name])[first : first + len(buffer)]
+
+
+def restore(model: State, source: Source) -> None:
+    """Fill a model that is as new, piece by piece; every array must be there, fit, and belong to somebody."""
+    of_learner, own = _by_owner(source)
+    native = model._native
+    if native is None:
+        _check_names(own, (), "the booster")
+    else:
+        beside = model._extra_arrays()
+        _fill(native, OWN, source, [name for name in own if name not in beside])
+        _check_names(own, [*native.hold(lambda state: held(state, OWN)), *beside], "the booster")
+        model._set_extra_arrays({name: source.read(name) for name in beside})
+    chosen = model._learners if model._resolved is None else model._resolved
+    for i, description in enumerate(chosen):
+        given = of_learner.pop(str(i), [])
+        if native is None or description.kind == "python":
+            _check_names(given, (), f"learner {i}")
+        else:
+            _fill(native, i, source, given)
+            # Which arrays there are may depend on how far it has come: so compare with what it has now.
+            _check_names(given, [*native.hold(functools.partial(held, learner=i))], f"learner {i}")
+    if of_learner:
+        raise LoadError(
+            f"it has arrays of learner {next(iter(of_learner))}, but the model has {len(chosen)} learners"
+        )
+
+
+def _by_owner(source: Source) -> tuple[dict[str, list[str]], list[str]]:
+    """Names of the arrays of each learner (by its number, as text), and of the booster itself."""
+    of_learner: dict[str, list[str]] = {}
+    own = []
+    for name in sorted(source.entries):
+        part, _, rest = name.partition(".")
+        if part == "learners" and rest:
+            of_learner.setdefault(rest.partition(".")[0], []).append(name)
+        elif not rest:
+            own.append(name)
+        elif part not in ("python", "extra"):
+            raise LoadError(f"it has an array {name!r} that belongs to nothing")
+    return of_learner, own
+
+
+def _fill(native: _core.Model, learner: int, source: Source, names: Sequence[str]) -> None:
+    prefix = _prefix(learner)
+    arrays = {}
+    for name in names:
+        entry = source.entries[name]
+        if len(entry.shape) != 1:
+            raise LoadError(f"its array {name!r} has {len(entry.shape)} axes, but must have one")
+        arrays[name.removeprefix(prefix)] = (str(dtype_name(entry.dtype)), entry.shape[0])
+    native.load_arrays(
+        learner, arrays, lambda name, first, buffer: source.read_into(prefix + name, first, buffer)
+    )
+
+
+def _check_names(given: Sequence[str], wanted: Sequence[str], owner: str) -> None:
+    for name in sorted(set(given) ^ set(wanted)):
+        what = "lacks" if name in wanted else "has"
+        also = "" if name in wanted else ", which is unexpected"
+        raise LoadError(f"{owner} {what} the array {name!r}{also}")
