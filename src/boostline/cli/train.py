@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import signal
@@ -15,7 +14,8 @@ from typing import Annotated, Any
 import typer
 
 from boostline.cli import options as o
-from boostline.display.terminal import note, print_json, print_pairs, progress_bar
+from boostline.display.progress import show_progress
+from boostline.display.terminal import note, print_json, print_pairs
 
 # What shells add to the number of the signal that ended a program: 130 for Ctrl-C, 143 for kill.
 _SIGNALLED = 128
@@ -212,13 +212,15 @@ class _Job:
         left = None if max_rows is None else max(0, max_rows - self._done)
         interrupt = Interrupt(signal.SIGTERM)
         stopped = True
-        with _progress(self._given.name, self._input.total) as show, interrupt:
+        total = self._input.total
+        bar = show_progress(None, self._given.name, total, "rows", done=self._done)
+        with bar as advance, interrupt:
             for X, Y in interrupt.items(_limited(self._input, left)):
                 for x, y in self._pieces(X, Y):
                     self._recorder.record(self._model, self._model.learn(x, y), y)
                 self._print.update(X, Y)
                 self._done += X.shape[0]
-                show(self._done, self._model)
+                advance(X.shape[0], note=_loss_so_far(self._model) if advance.shown else None)
                 now = time.perf_counter()
                 if self._done - saved_rows >= checkpoint or now - saved_at > _CHECKPOINT_SECONDS:
                     self._save()
@@ -320,28 +322,8 @@ def _limited(rows: Any, left: int | None) -> Iterator[tuple[Any, Any]]:
         left -= X.shape[0]
 
 
-@contextlib.contextmanager
-def _progress(name: str, total: int | None) -> Iterator[Any]:
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("rows"),
-        TimeElapsedColumn(),
-        TextColumn("rank loss {task.fields[loss]}"),
-    )
-    with progress_bar(*columns) as bar:
-        task = bar.add_task(name, total=total, loss="-")
-
-        def show(done: int, model: Any) -> None:
-            if bar.disable:
-                return
-            ranked = max(1, int(model.label_set_sizes.sum()))
-            bar.update(task, completed=done, loss=f"{model.suffered_loss / ranked:.4f}")
-
-        yield show
+def _loss_so_far(model: Any) -> str:
+    return f"rank loss {model.suffered_loss / max(1, int(model.label_set_sizes.sum())):.4f}"
 
 
 def _print(result: dict[str, Any]) -> None:

@@ -9,17 +9,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from boostline.contract.frames import near_name
 from boostline.data.dataset import Dataset
 from boostline.data.download import RemoteFile, fetch
 from boostline.data.errors import DownloadError
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
 
 __all__ = ["NAMED_SETS", "NamedSet", "available", "cache_folder"]
 
@@ -236,25 +231,16 @@ def load_named(named: NamedSet, shown: str, *, download: bool = True) -> Dataset
 
 def fetch_named(named: NamedSet) -> tuple[Path, Path, Path]:
     """Download what the cache lacks of a set, with a progress bar; return its files."""
-    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
-
-    from boostline.display.terminal import progress_bar
+    from boostline.display.progress import show_progress
 
     folder = cache_folder() / named.name
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-    )
-    with progress_bar(*columns) as progress:
-        for file in named.files:
-            target = folder / file.name
-            if _plain_or_gz(target) is not None:
-                continue
-            task = progress.add_task(file.name, total=file.size)
+    for file in named.files:
+        target = folder / file.name
+        if _plain_or_gz(target) is not None:
+            continue
+        with show_progress(None, file.name, file.size, "bytes") as advance:
             try:
-                fetch(file, target, on_progress=partial(_show, progress, task))
+                fetch(file, target, on_progress=advance.to)
             except OSError as error:
                 raise DownloadError(f"cannot be written: {error}", path=str(target)) from error
             except (DownloadError, ImportError) as error:
@@ -262,10 +248,6 @@ def fetch_named(named: NamedSet) -> tuple[Path, Path, Path]:
     found = find_local(named)
     assert found is not None, "all three files have just been put there"
     return found
-
-
-def _show(progress: Progress, task: TaskID, done: int) -> None:
-    progress.update(task, completed=done)
 
 
 def not_here(named: NamedSet) -> str:

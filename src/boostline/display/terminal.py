@@ -4,27 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 # Without a terminal there is no width to keep to; tables are not to be cut.
 _WIDTH_OF_FILES = 160
-
-
-@contextmanager
-def progress_bar(*columns: Any) -> Iterator[Any]:
-    """A bar on standard error that goes when it is done; without a terminal it shows nothing."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    bar = Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
-    if bar.disable:
-        yield bar  # not entered: until 13.9 rich ends even a bar that is off with an empty line
-        return
-    with bar:
-        yield bar
 
 
 def print_json(value: Any) -> None:

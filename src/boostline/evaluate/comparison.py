@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from boostline.display.progress import ProgressLike
 from boostline.evaluate.holdout import Order, train_then_test
 from boostline.evaluate.judged_models import MetricLike
-from boostline.evaluate.long_jobs import ProgressLike
 from boostline.evaluate.runs import Run, text_table
 
 

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from boostline.contract.frames import take_rows
 from boostline.contract.numbers import whole_number
+from boostline.display.progress import ProgressLike, show_progress
 from boostline.evaluate.callers import caller_for
 from boostline.evaluate.judged_models import Candidate, MetricLike, make_metrics, named_models
-from boostline.evaluate.long_jobs import Interrupt, ProgressLike, show_progress
+from boostline.evaluate.long_jobs import Interrupt
 from boostline.evaluate.runs import Run
 from boostline.evaluate.streams import Item, Labels, NamedData
 from boostline.evaluate.test_then_learn import whole_blocks
@@ -101,7 +102,7 @@ def train_then_test(
     labels = Labels([caller], take_rows(parts.X, slice(0, 1)))
     sets = labels.read(Item(None, parts.Y, parts.unknown, None, n, True), 0, "data.Y")
     interrupt = Interrupt()
-    with show_progress(progress, given, n) as advance, interrupt:
+    with show_progress(progress, given, n, "examples") as advance, interrupt:
         for start, stop in interrupt.items(_cuts(n_train, n, block)):
             part = slice(start, stop) if rows is None else rows[start:stop]
             X, some = take_rows(parts.X, part), sets.take(part)

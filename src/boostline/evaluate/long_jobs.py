@@ -1,20 +1,14 @@
-"""What makes a long job pleasant: progress while it runs, and Ctrl-C that loses nothing."""
+"""Ctrl-C that loses nothing of a long job."""
 
 from __future__ import annotations
 
 import signal
-import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from types import FrameType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-Advance = Callable[[int], None]
-#: True or False to show a bar or not, None to show it on a terminal, or a function of
-#: (examples done, examples in all or None).
-ProgressLike = bool | Callable[[int, int | None], None] | None
 
 
 class Interrupt:
@@ -90,45 +84,3 @@ class Interrupt:
             finally:
                 self._waiting = False
             yield item
-
-
-@contextmanager
-def show_progress(progress: ProgressLike, what: str, total: int | None) -> Iterator[Advance]:
-    """Give a function to call with the number of examples just done."""
-    done = 0
-    if callable(progress):
-        report = progress
-
-        def tell(n: int) -> None:
-            nonlocal done
-            done += n
-            report(done, total)
-
-        yield tell
-        return
-    if progress is None:
-        progress = sys.stderr.isatty()
-    if not progress:
-        yield lambda n: None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("examples"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda n: bar.advance(task, n)

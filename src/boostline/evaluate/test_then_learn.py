@@ -12,10 +12,11 @@ from typing import Any
 from boostline.contract.frames import take_rows
 from boostline.contract.label_sets import Bools, LabelSets
 from boostline.contract.numbers import whole_number
+from boostline.display.progress import Advance, ProgressLike, show_progress
 from boostline.evaluate.callers import caller_for
 from boostline.evaluate.delays import DelayLike, Delays
 from boostline.evaluate.judged_models import Candidate, MetricLike, make_metrics, named_models
-from boostline.evaluate.long_jobs import Advance, Interrupt, ProgressLike, show_progress
+from boostline.evaluate.long_jobs import Interrupt
 from boostline.evaluate.runs import Run, runs_table
 from boostline.evaluate.streams import (
     Item,
@@ -165,7 +166,7 @@ def prequential(
     delays = Delays(delay)
     interrupt = Interrupt()
     what = " and ".join(named) if len(named) < 3 else f"{len(named)} models"
-    with show_progress(progress, what, length_of(stream)) as advance, interrupt:
+    with show_progress(progress, what, length_of(stream), "examples") as advance, interrupt:
         items = interrupt.items(read_items(stream, delays.field, block, callers))
         player: _AtOnce | _Delayed
         if delays.none and callback is None:

@@ -14,6 +14,7 @@ from typing import Any
 import boostline
 from boostline import data as data_sets
 from boostline.data import Dataset
+from boostline.display.progress import ProgressLike, show_progress
 from boostline.reproduce import paper
 from boostline.reproduce.plan import (
     ALGORITHMS,
@@ -25,7 +26,6 @@ from boostline.reproduce.plan import (
     plan,
 )
 from boostline.reproduce.plan import expected_cost as cost_of
-from boostline.reproduce.progress import ProgressLike, show
 from boostline.reproduce.store import Store
 from boostline.reproduce.summary import Summary, describe
 from boostline.reproduce.workers import ClusterError, count_jobs, spread
@@ -211,11 +211,12 @@ def _work(
 
     started, start = datetime.datetime.now(datetime.UTC), time.monotonic()
     try:
-        with show(progress, len(missing), sum(map(cost, missing))) as tell:
+        work = sum(map(cost, missing))
+        with show_progress(progress, "reproduce", len(missing), "runs", work=work) as advance:
             for task, record in spread(missing, loaded, jobs=jobs, dask=dask):
                 _check_version(record)
                 store.add(task, record)
-                tell(cost(task))
+                advance(1, cost(task))
     except KeyboardInterrupt:
         pass  # all that was finished is kept; Result.finished tells
     finally:

@@ -30,25 +30,17 @@ def theory(
 
     Fails (exit code 1) if a statement does not hold.
     """
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-
-    from boostline.display.terminal import note, print_json, print_table, progress_bar
+    from boostline.display.progress import show_progress
+    from boostline.display.terminal import note, print_json, print_table
+    from boostline.theory.experiments import ALL
     from boostline.theory.report import run
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with progress_bar(*columns) as bar:
-        task = bar.add_task("", total=None)
+    total = len(only or ALL)
+    with show_progress(None, "theory", total, "experiments") as advance:
         made = run(
             output,
             quick=quick,
-            progress=lambda name, done, total: bar.update(
-                task, description=name, completed=done, total=total
-            ),
+            progress=lambda name, done, _: advance.to(done, note=name),
             only=only or None,
         )
     checks = [(e.key, check) for e in made.experiments for check in e.checks]
