@@ -108,39 +108,3 @@ def test_expert_losses_are_means_over_the_known_pairs_alone():
         ]
         expected += float(np.mean(wrong)) if wrong else 0.0
     assert model.suffered_loss == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("make", [bl.AdaOLMR, bl.OnlineBMR])
-def test_all_ways_of_saying_unknown_are_one(make):
-    def trees():
-        return make(N_LABELS, learners=bl.learners.paper_trees(10), seed=0)
-
-    rows = list(stream(80, 3))
-    X = np.array([x for x, *_ in rows])
-    relevant = np.array([[i in r for i in range(N_LABELS)] for _, r, _, _ in rows])
-    unknown = np.array([[i in u for i in range(N_LABELS)] for *_, u in rows])
-    loop, block, lists, marked = trees(), trees(), trees(), trees()
-    one_by_one = [loop.learn(x, r, unknown=u) for x, r, _, u in rows]
-    np.testing.assert_array_equal(one_by_one, block.learn(X, relevant, unknown=unknown))
-    lists.learn(X, [r for _, r, _, _ in rows], unknown=[u for *_, u in rows])
-    marked.learn(X, np.where(unknown, np.nan, relevant))
-    for other in (block, lists, marked):
-        np.testing.assert_array_equal(loop.score(X), other.score(X))
-
-
-def test_all_unknown_but_the_clock_changes_nothing():
-    model = bl.AdaOLMR(N_LABELS, learners=bl.learners.paper_trees(5), expert="last")
-    X = np.random.default_rng(0).normal(size=(30, N_FEATURES))
-    model.learn(X, X @ np.ones((N_FEATURES, N_LABELS)) * np.arange(N_LABELS) > 0.5)
-    before = model.score(X)
-    model.learn(X[0], {0, 1}, unknown={2, 3, 4})
-    model.learn(X[1], set(), unknown={2})
-    np.testing.assert_array_equal(model.score(X), before)
-    assert model.clock == 32
-
-
-def test_a_label_that_is_relevant_and_unknown_is_refused():
-    model = bl.AdaOLMR(N_LABELS, learners=bl.learners.paper_trees(3))
-    with pytest.raises(ValueError, match="unknown has label 1 of row 0, but must not"):
-        model.learn(np.zeros(N_FEATURES), {0, 1}, unknown={1})
-    assert model.clock == 0

@@ -1,8 +1,5 @@
 """OnlineBMR with every loss, against costs computed from the definition; the edge that follows the learners."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 
@@ -73,53 +70,6 @@ def test_a_loss_that_does_not_split_into_pairs():
     ours = last["costs"].reshape(4, 4)[1]
     difference = (ours - ours.mean()) - (expected - expected.mean())
     assert np.abs(difference).max() < 0.08  # 1000 draws: five standard errors
-
-
-def squared_hinge(d):
-    return np.maximum(1.0 + np.asarray(d), 0.0) ** 2
-
-
-def top_is_irrelevant(relevant, scores):
-    return 0.0 if relevant[np.argmax(scores)] else 1.0
-
-
-@pytest.mark.parametrize("way", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
-@pytest.mark.parametrize(
-    "loss",
-    [bl.losses.PairwiseLoss(squared_hinge), bl.losses.GeneralLoss(top_is_irrelevant)],
-    ids=lambda loss: loss.name,
-)
-def test_copies_of_a_model_with_a_loss_of_ones_own_go_on(loss, way):
-    X, Y = stream(20)
-    trees = bl.learners.paper_trees(3, single_label=True)
-    model = bl.OnlineBMR(4, learners=trees, edge=0.1, loss=loss)
-    for learned in (0, 10):
-        model.learn(X[:learned], Y[:learned])
-        twin = way(model)
-        original = way(twin)
-        del twin  # what was copied may be gone
-        assert original.loss == loss
-        np.testing.assert_array_equal(original.learn(X, Y), way(model).learn(X, Y))
-
-
-@pytest.mark.parametrize("name", ["hinge", "logistic"])
-def test_edge_auto_is_exact_in_blocks_and_copies(name):
-    """To the last bit of every saved array: how rows are cut into calls leaves no trace."""
-    X, Y = stream(260)
-    make = lambda: bl.OnlineBMR(  # noqa: E731
-        4, learners=bl.learners.paper_trees(8), edge="auto", loss=name, seed=1
-    )
-    one, block = make(), make()
-    expected = np.array([one.learn(x, y) for x, y in zip(X, Y, strict=True)])
-    parts = [block.learn(X[a:b], Y[a:b]) for a, b in ((0, 7), (7, 120), (120, 121), (121, 260))]
-    np.testing.assert_array_equal(np.concatenate(parts), expected)
-    saved, others = one.state()["arrays"], block.state()["arrays"]
-    for array in saved:
-        np.testing.assert_array_equal(saved[array], others[array], err_msg=array)
-    assert one.edge == block.edge and one.promised_loss == block.promised_loss
-    twin = copy.deepcopy(block)
-    np.testing.assert_array_equal(twin.learn(X, Y), block.learn(X, Y))
-    assert twin.edge == block.edge
 
 
 def test_edge_auto_finds_the_edge_of_simulated_learners():

@@ -1,47 +1,28 @@
-"""Features that come while running: no score changes, the new ones are learned, and all exactness stays."""
+"""Features that come while running: they are learned as if they had always been there, by those who can."""
 
 import copy
-import threading
 
 import numpy as np
 import pytest
 from committees import committee
-from scipy import sparse
-from test_scorers import ALL, K, state_equal, stream
+from model_zoo import ZOO, K
+from states import assert_same_model, assert_same_state
+from test_scorers import stream
 
 import boostline as bl
-from boostline.learners import HoeffdingTree, Kernel, Linear, Neighbours, Recency, Ridge
+from boostline.learners import Kernel, Linear, Neighbours, Recency, Ridge
 
-EVERY = {**ALL, "tree": HoeffdingTree(grace_period=5.0), "auto": "auto"}
-each = pytest.mark.parametrize("name", EVERY)
 were = pytest.mark.parametrize("past", ["missing", "zero"])
 
 
-def make(learner, **options):
-    learners = learner if isinstance(learner, str) else [learner]
-    return bl.LabelRanker(K, learners=learners, drift=None, seed=1, **options)
+def make(learner):
+    return bl.LabelRanker(K, learners=[learner], drift=None, seed=1)
 
 
 def wide(X, n, past):
     """The same rows with n more features, as they would have come before those were known."""
     fill = np.nan if past == "missing" else 0.0
     return np.column_stack([X, np.full((len(X), n), fill)])
-
-
-@each
-@were
-@pytest.mark.parametrize("zeros", [0.0, 0.9])
-@pytest.mark.parametrize(
-    "n_rows", [3, 20, 50, 150]
-)  # before and after the kernel has a fit, and all its landmarks
-def test_growing_changes_no_score(name, past, zeros, n_rows):
-    X, Y = stream(zeros=zeros)
-    model = make(EVERY[name])
-    model.learn(X[:n_rows], Y[:n_rows])
-    before = model.score(X[-20:])
-    model.add_features(5, were=past)
-    assert model.n_features == 12
-    np.testing.assert_allclose(model.score(wide(X[-20:], 5, past)), before, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +50,7 @@ def test_as_if_the_features_had_always_been_there(learner, past, n_rows):
 
 
 @pytest.mark.parametrize(
-    "name", ["linear", "ridge", "ridge-forgetting", "neighbours", "committee", "auto"]
+    "name", ["linear", "ridge", "ridge-forgetting", "neighbours", "committee", "ranker"]
 )
 @were
 def test_new_features_are_learned(name, past):
@@ -77,37 +58,15 @@ def test_new_features_are_learned(name, past):
     X = rng.normal(size=(500, 4))
     new = rng.normal(size=(500, 2))
     Y = np.column_stack([new[:, 0] > 0, new[:, 0] <= 0, new[:, 1] > 0, new[:, 1] <= 0])
-    model = make(EVERY[name])
+    model = ZOO[name].make()
     model.learn(X[:100], Y[:100])
-    blind = make(EVERY[name])
+    blind = ZOO[name].make()
     blind.learn(X[:400], Y[:400])
     model.add_features(2, were=past)
     rows = np.column_stack([X, new])
     model.learn(rows[100:400], Y[100:400])
     seeing = bl.metrics.rank_loss(Y[400:], model.score(rows[400:]))
     assert seeing < 0.5 * bl.metrics.rank_loss(Y[400:], blind.score(X[400:]))
-
-
-@each
-@were
-@pytest.mark.parametrize("n_rows", [20, 50, 150])
-def test_saved_after_growing_it_goes_on_as_if_never_stopped(name, past, n_rows, tmp_path):
-    X, Y = stream(300, d=9, zeros=0.5)
-    model = make(EVERY[name])
-    model.learn(X[:n_rows, :7], Y[:n_rows])
-    model.add_features(2, were=past)
-    model.save(tmp_path / "m.blm")
-    twin = bl.load(tmp_path / "m.blm")
-    state_equal(model, twin)
-    rest, labels = X[n_rows:], Y[n_rows:]
-    single = bl.load(tmp_path / "m.blm")
-    expected = model.learn(rest, labels)
-    np.testing.assert_array_equal(twin.learn(sparse.csr_matrix(rest), labels), expected)
-    np.testing.assert_array_equal(
-        [single.learn(x, y) for x, y in zip(rest, labels, strict=True)], expected
-    )
-    state_equal(model, twin)
-    state_equal(model, single)
 
 
 def test_a_thousand_features_one_after_the_other(tmp_path):
@@ -123,7 +82,7 @@ def test_a_thousand_features_one_after_the_other(tmp_path):
     assert model.n_features == 1030
     assert model.memory_usage() < 3_000_000  # ridge alone would take 4 MB for 1,030 features
     model.save(tmp_path / "m.blm")
-    state_equal(model, bl.load(tmp_path / "m.blm"))
+    assert_same_model(bl.load(tmp_path / "m.blm"), model)
 
 
 def test_forgetting_and_reset_go_on_with_the_new_number():
@@ -169,25 +128,6 @@ def test_python_learners_are_told_or_refuse():
     assert elastic.n_features == 10
 
 
-@pytest.mark.parametrize(
-    ("n", "error", "message"),
-    [
-        (0, ValueError, "features is 0"),
-        (-1, ValueError, "features is -1"),
-        (1.5, TypeError, "features is 1.5"),
-    ],
-)
-def test_bad_numbers_of_features(n, error, message):
-    X, Y = stream(10)
-    model = make(Recency())
-    model.learn(X, Y)
-    with pytest.raises(error, match=message):
-        model.add_features(n)
-    with pytest.raises(ValueError, match="were is 'new'"):
-        model.add_features(1, were="new")
-    assert model.n_features == 7
-
-
 def test_there_is_a_largest_number_of_features():
     X, Y = stream(10)
     model = make(Recency())  # has no arrays by feature
@@ -195,11 +135,6 @@ def test_there_is_a_largest_number_of_features():
     model.add_features(2**31 - 8)
     with pytest.raises(ValueError, match="n_features is"):
         model.add_features(1)
-
-
-def test_before_the_first_example_there_is_nothing_to_grow():
-    with pytest.raises(RuntimeError, match="first example"):
-        make(Recency()).add_features(1)
 
 
 class Breaks(Frequency):
@@ -228,11 +163,7 @@ def test_growth_that_fails_leaves_no_trace(what, order):
     before, scores = model.state(), model.score(X)
     with pytest.raises(OSError, match="no room"):
         getattr(model, what)(40)
-    after = model.state()
-    assert after["config"] == before["config"]
-    assert after["arrays"].keys() == before["arrays"].keys()
-    for key, array in before["arrays"].items():
-        np.testing.assert_array_equal(after["arrays"][key], array, err_msg=key)
+    assert_same_state(model.state(), before)
     np.testing.assert_array_equal(model.score(X), scores)
     np.testing.assert_array_equal(model.learn(X, Y), twin.learn(X, Y))
 
@@ -260,34 +191,6 @@ def test_without_memory_for_it_nothing_changes():
         model.add_features(20_000_000)  # a matrix of 1.6 petabytes
     assert model.n_features == 7 and model.memory_usage() == memory
     np.testing.assert_array_equal(model.score(X), scores)
-
-
-def test_growing_beside_scoring_is_an_error_at_worst():
-    X, Y = stream(60)
-    model = make(committee(memory=60, seed=3))
-    model.learn(X, Y)
-    failures = []
-
-    def score():
-        while not done.is_set():
-            try:
-                assert np.isfinite(model.score(np.zeros(model.n_features))).all()
-            except ValueError as error:
-                if "features, but" not in str(error):
-                    failures.append(error)
-            except Exception as error:
-                failures.append(error)
-
-    done = threading.Event()
-    threads = [threading.Thread(target=score) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for _ in range(40):
-        model.add_features(3)
-    done.set()
-    for thread in threads:
-        thread.join()
-    assert not failures
 
 
 def test_the_kernel_keeps_what_it_has_once_its_landmarks_are_complete():

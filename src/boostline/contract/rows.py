@@ -100,7 +100,14 @@ def read_rows(x: Any, features: Sequence[Any] | None = None, name: str = "x") ->
 
 
 def _dense_rows(x: Any, name: str, names: Sequence[Any] | None) -> Rows:
-    array = np.asarray(x)
+    try:
+        array = np.asarray(x)
+    except ValueError:
+        lengths = sorted({len(row) if hasattr(row, "__len__") else 1 for row in x})
+        raise ValueError(
+            f"{name} has rows of different lengths ({', '.join(map(str, lengths[:5]))}), but must have "
+            "as many values in each"
+        ) from None
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} has dtype {array.dtype}, but must have numbers")
     if array.ndim not in (1, 2):

@@ -283,8 +283,8 @@ class LinearScorer final : public Scorer {
         return z ^ (z >> 31);
     }
 
-    // The entries of a row; hashed: the values that fall into a bucket are added, a bucket with missing values alone is
-    // missing.
+    // The entries of a row; hashed: the values that fall into a bucket are added. A missing value adds nothing, as a
+    // zero: so a new feature, missing or zero in a row, does not change what the row was without it.
     void read(const Row& x, Scratch& scratch) const {
         Entries& entries = scratch.entries;
         entries.assign(x, static_cast<std::size_t>(x.n_features));
@@ -301,15 +301,11 @@ class LinearScorer final : public Scorer {
         for (std::size_t i = 0; i < hashed.size();) {
             const std::int32_t bucket = hashed[i].first;
             double sum = 0.0;
-            bool known = false;
-            for (; i < hashed.size() && hashed[i].first == bucket; ++i) {
-                if (hashed[i].second != hashed[i].second) continue;
-                known = true;
-                sum += hashed[i].second;
-            }
-            if (known && sum == 0.0) continue;
+            for (; i < hashed.size() && hashed[i].first == bucket; ++i)
+                sum += hashed[i].second == hashed[i].second ? hashed[i].second : 0.0;
+            if (sum == 0.0) continue;
             entries.index.push_back(bucket);
-            entries.value.push_back(known ? sum : std::nan(""));
+            entries.value.push_back(sum);
         }
     }
 
