@@ -1,8 +1,6 @@
 // Boosters, their states, and the check of sparse rows on their way to them.
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 #include <nanobind/typing.h>
 
 #include "bindings/csr.hpp"
@@ -17,6 +15,22 @@
 namespace boostline {
 
 using namespace nb::literals;
+namespace {
+
+// nanobind's own conversions to std::vector and std::string end the process when there is no memory for the result.
+using LearnerList = nb::typed<nb::sequence, Learner>;
+
+template <class Kind, class... Settings>
+Model* made(std::int32_t n_labels, std::int64_t n_features, const LearnerList& given, std::uint64_t seed,
+            Settings&&... settings) {
+    Booster::Learners learners;
+    for (nb::handle learner : given) learners.push_back(nb::cast<std::shared_ptr<Learner>>(learner));
+    const MemoryFaults::InCall in_call;
+    return new Model(
+        std::make_unique<Kind>(n_labels, n_features, std::move(learners), seed, std::forward<Settings>(settings)...));
+}
+
+}  // namespace
 
 void bind_boosters(nb::module_& m) {
     m.attr("T") = nb::type_var("T");  // of hold
@@ -47,23 +61,21 @@ void bind_boosters(nb::module_& m) {
     nb::class_<Model>(m, "Model")
         .def_static(
             "ada_olmr",
-            [](std::int32_t n_labels, std::int64_t n_features, Booster::Learners learners, std::uint64_t seed,
-               Expert expert) {
-                return new Model(std::make_unique<AdaOLMR>(n_labels, n_features, std::move(learners), seed, expert));
-            },
+            [](std::int32_t n_labels, std::int64_t n_features, LearnerList learners, std::uint64_t seed,
+               Expert expert) { return made<AdaOLMR>(n_labels, n_features, learners, seed, expert); },
             "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a, "expert"_a)
         .def_static(
             "label_ranker",
-            [](std::int32_t n_labels, std::int64_t n_features, Booster::Learners learners, std::uint64_t seed,
-               std::vector<double> prior) {
-                return new Model(
-                    std::make_unique<LabelRanker>(n_labels, n_features, std::move(learners), seed, std::move(prior)));
+            [](std::int32_t n_labels, std::int64_t n_features, LearnerList learners, std::uint64_t seed,
+               Vector<double> prior) {
+                return made<LabelRanker>(n_labels, n_features, learners, seed,
+                                         std::vector<double>(prior.data(), prior.data() + prior.size()));
             },
             "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a, "prior"_a)
         .def_static(
             "online_bmr",
-            [](std::int32_t n_labels, std::int64_t n_features, Booster::Learners learners, std::uint64_t seed) {
-                return new Model(std::make_unique<OnlineBMR>(n_labels, n_features, std::move(learners), seed));
+            [](std::int32_t n_labels, std::int64_t n_features, LearnerList learners, std::uint64_t seed) {
+                return made<OnlineBMR>(n_labels, n_features, learners, seed);
             },
             "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a)
         .def(
@@ -106,7 +118,7 @@ void bind_boosters(nb::module_& m) {
             "hold",
             [](const Model& self, nb::callable use) {
                 return self.reading([&](const Booster& b) {
-                    nb::gil_scoped_acquire gil;
+                    const WithPython python;
                     const nb::object state = nb::cast(StoredState(b));
                     struct Close {
                         const nb::object& state;

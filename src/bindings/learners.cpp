@@ -1,8 +1,6 @@
 // Weak learners: trees, scorers and committees of them, and learners written in Python.
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include "bindings/arrays.hpp"
 #include "bindings/parts.hpp"
@@ -29,6 +27,7 @@ void bind_learners(nb::module_& m) {
                std::uint64_t max_bytes) {
                 TreeSettings s{
                     grace_period, split_confidence, tie_threshold, weight_scale, single_label, max_bytes, {}};
+                const MemoryFaults::InCall in_call;
                 s.features.assign(features.data(), features.data() + features.shape(0));
                 new (self) HoeffdingTree(n_labels, std::move(s));
             },
@@ -42,27 +41,36 @@ void bind_learners(nb::module_& m) {
     nb::class_<Scorer>(m, "Scorer");
     m.def(
         "scorer",
-        [](const std::string& kind, std::int32_t n_labels, std::int64_t n_features,
+        [](const char* kind, std::int32_t n_labels, std::int64_t n_features,
            const nb::typed<nb::dict, nb::str, nb::any>& settings) {
             ScorerSettings made{n_labels, n_features, {}};
             for (const auto& [name, value] : settings) {
-                auto& place = made.values[nb::cast<std::string>(name)];
+                auto& place = made.values[nb::cast<const char*>(name)];
                 if (nb::isinstance<nb::float_>(value))
                     place = nb::cast<double>(value);
                 else
                     place = nb::cast<std::uint64_t>(value);
             }
+            const MemoryFaults::InCall in_call;
             return make_scorer(kind, made);
         },
         "kind"_a, "n_labels"_a, "n_features"_a, "settings"_a);
     // Members are (prefix, scorer, the members it reads, how many features it sees at the most); see
     // core/committee.hpp.
-    using GivenMember = std::tuple<std::string, std::shared_ptr<Scorer>, std::vector<std::size_t>, std::int64_t>;
+    using Indices = nb::typed<nb::sequence, std::size_t>;
+    using GivenMember = nb::typed<nb::tuple, nb::str, Scorer, Indices, std::int64_t>;
     m.def(
         "committee",
-        [](std::int32_t n_labels, std::int64_t n_features, const std::vector<GivenMember>& given) {
+        [](std::int32_t n_labels, std::int64_t n_features, const nb::typed<nb::sequence, GivenMember>& given) {
             std::vector<Member> members;
-            for (const auto& [prefix, scorer, reads, most] : given) members.push_back({prefix, scorer, reads, most});
+            for (nb::handle one : given) {
+                const auto member = nb::cast<nb::tuple>(one);
+                std::vector<std::size_t> reads;
+                for (nb::handle i : nb::cast<nb::sequence>(member[2])) reads.push_back(nb::cast<std::size_t>(i));
+                members.push_back({nb::cast<const char*>(member[0]), nb::cast<std::shared_ptr<Scorer>>(member[1]),
+                                   std::move(reads), nb::cast<std::int64_t>(member[3])});
+            }
+            const MemoryFaults::InCall in_call;
             return std::shared_ptr<Learner>(new Committee(n_labels, n_features, std::move(members)));
         },
         "n_labels"_a, "n_features"_a, "members"_a);

@@ -96,6 +96,7 @@ class Model {
         {
             nb::gil_scoped_release no_gil;
             const std::lock_guard<Lock> lock(lock_);
+            const MemoryFaults::InCall in_call;
             check_width(n_features);
             if (n_labels != booster_->n_labels())
                 throw std::runtime_error("the model got new labels in another thread");
@@ -110,7 +111,6 @@ class Model {
                 labels.importance = weights.data()[i];
                 input.with_row(i, scratch, [&](const Row& row) {
                     const Change change;
-                    const MemoryFaults::InRow in_row;
                     booster_->learn(row, labels, &scores[i * k]);
                 });
             }
@@ -135,12 +135,14 @@ class Model {
     auto reading(Task&& task) const {
         nb::gil_scoped_release no_gil;
         const Lock::Reading lock(lock_);
+        const MemoryFaults::InCall in_call;
         return task(static_cast<const Booster&>(*booster_));
     }
     template <class Task>
     void writing(Task&& task) {
         nb::gil_scoped_release no_gil;
         const std::lock_guard<Lock> lock(lock_);
+        const MemoryFaults::InCall in_call;
         const Change change;
         task(*booster_);
     }
@@ -176,6 +178,7 @@ class Model {
         {
             nb::gil_scoped_release no_gil;
             const Lock::Reading lock(lock_);
+            const MemoryFaults::InCall in_call;
             check_width(n_features);
             k = static_cast<std::size_t>(booster_->n_labels());
             if (kOfVotes) n_votes = static_cast<std::size_t>(booster_->n_votes());

@@ -36,10 +36,10 @@ class ListArchive final : public Archive {
     void append(const void*, std::size_t) override {}
 };
 
-// One array, handed to a Python function in pieces. Used without the GIL.
+// One array, handed to a Python function in pieces. Used without the GIL, so the function belongs to the caller.
 class PieceArchive final : public Archive {
   public:
-    PieceArchive(std::string name, nb::callable take) : name_(std::move(name)), take_(std::move(take)) {}
+    PieceArchive(const char* name, const nb::callable& take) : name_(name), take_(take) {}
 
     void flush() {
         if (piece_.empty()) return;
@@ -50,10 +50,6 @@ class PieceArchive final : public Archive {
         take_(view);
         view.attr("release")();  // nobody may keep what is overwritten next
         piece_.clear();
-    }
-    ~PieceArchive() override {
-        const WithPython python;
-        take_.reset();
     }
 
   protected:
@@ -75,8 +71,8 @@ class PieceArchive final : public Archive {
 
   private:
     static constexpr std::size_t kPiece = std::size_t{1} << 20;
-    std::string name_;
-    nb::callable take_;
+    const char* name_;
+    const nb::callable& take_;
     std::vector<char> piece_;
 };
 
@@ -86,7 +82,7 @@ class PieceView final : public ArchiveView {
   public:
     PieceView(const nb::dict& arrays, const nb::callable& read) : read_(read) {
         for (const auto& [key, value] : arrays) {
-            const auto name = nb::cast<std::string>(key), type = nb::cast<std::string>(value[0]);
+            const std::string name = nb::cast<const char*>(key), type = nb::cast<const char*>(value[0]);
             for (const auto& known : kArrayTypes)
                 if (type == known.name) entries_[name] = {true, known.type, nb::cast<std::size_t>(value[1])};
             if (entries_.count(name) == 0)
@@ -125,15 +121,17 @@ class StoredState {
         save(learner, out);
         return out.list;
     }
-    void write(int learner, const std::string& name, nb::callable take) const {
+    void write(int learner, const char* name, const nb::callable& take) const {
         nb::gil_scoped_release no_gil;
-        PieceArchive out(name, std::move(take));
+        const MemoryFaults::InCall in_call;
+        PieceArchive out(name, take);
         save(learner, out);
         out.flush();
     }
     // Throws unless the state can be loaded again.
     void check(int learner) const {
         nb::gil_scoped_release no_gil;
+        const MemoryFaults::InCall in_call;
         if (learner < 0)
             booster().check();
         else

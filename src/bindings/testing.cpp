@@ -50,9 +50,17 @@ void bind_testing(nb::module_& m) {
         return std::make_tuple(split.covariate, split.threshold, split.gain, split.gain - split.runner_up,
                                SplitSearch<float>().largest_lead(leaf));
     });
-    // From now on only the next n allocations within rows that are learned succeed; -1: all do. Returns how many were
-    // left.
-    m.def("grant_allocations", [](std::int64_t n) { return MemoryFaults::n_to_grant.exchange(n); });
+    // From now on only the next n allocations within calls of models succeed, or all but the one after them; -1: all
+    // do. Returns how many have failed.
+    m.def(
+        "grant_allocations",
+        [](std::int64_t n, bool only_one) {
+            MemoryFaults::n_to_grant = -1;
+            MemoryFaults::only_one = only_one;
+            MemoryFaults::n_to_grant = n;
+            return MemoryFaults::n_failed.exchange(0);
+        },
+        "n"_a, "only_one"_a = false);
     // Votes, experts' scores and costs.
     m.def("last_round", [](const Model& self) {
         const auto [votes, scores, costs] = self.reading(

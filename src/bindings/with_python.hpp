@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include "core/forks.hpp"
+#include "core/memory_faults.hpp"
 
 namespace boostline {
 
@@ -11,6 +12,7 @@ namespace boostline {
 struct WithPython {
     Pause pause;
     nanobind::gil_scoped_acquire gil;
+    MemoryFaults::Outside outside;
 };
 
 }  // namespace boostline

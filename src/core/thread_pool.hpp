@@ -33,6 +33,9 @@ class ThreadPool {
             throw std::runtime_error("n_threads is " + std::to_string(n_threads) + ", but only " +
                                      std::to_string(n_started) + " threads can run now (" + error.code().message() +
                                      "); set n_threads to fewer");
+        } catch (...) {  // no memory for another thread: those that run already are waited for
+            shared_->stop();
+            throw;
         }
     }
     ~ThreadPool() {

@@ -7,7 +7,6 @@ saved, and without any of the failures. Whatever the model went through, its sta
 from __future__ import annotations
 
 import copy
-import ctypes
 import os
 import pickle
 import signal
@@ -25,12 +24,11 @@ from python_learners import TROUBLE
 from zoo import Plan, random_labels, random_rows
 
 import boostline as bl
+from boostline import _core
 
 CALLS = 40
 #: A child that has not ended by then hangs.
 FORK_SECONDS = 60
-#: Lets allocations of the core fail (failing_new.cpp), where the harness has loaded it.
-FAIL: Any = getattr(ctypes.CDLL(None), "fail_allocations", None)
 
 
 class Stop(BaseException):
@@ -74,7 +72,7 @@ class Session:
             (self.grow, 1),
             (self.refused_growth, 1),
             (self.fork, 0.15),
-            (self.too_little_memory, 0),
+            (self.too_little_memory, 4),
         ]
         weights = np.array([weight for _, weight in methods])
         method = methods[self.rng.choice(len(methods), p=weights / weights.sum())][0]
@@ -337,7 +335,6 @@ class Session:
 
     def too_little_memory(self) -> None:
         """Allocations fail: what was begun is undone, or was done; of a block the rows before stay."""
-        assert FAIL is not None
         X, Y, options = self.examples()
         new_label: Any = ["one more"] if self.model.labels else 1
         attempts: list[Callable[[], Any]] = [
@@ -352,19 +349,21 @@ class Session:
         what = int(self.rng.choice(len(attempts), p=[0.5, 0.1, 0.1, 0.1, 0.05, 0.1, 0.05]))
         before, clock = self.model.state(), self.model.clock
         n_allocations = int(self.rng.choice([0, 1, 3, 10, 50, 200, 1000]))
-        FAIL(n_allocations, bool(self.rng.integers(2)))
+        _core.testing.grant_allocations(n_allocations, bool(self.rng.integers(2)))
         try:
             attempts[what]()
         except MemoryError:
             done = False
         except (RuntimeError, TypeError, ValueError):
-            if FAIL(-1, False):  # else it is refused for another reason: no names, no first example
+            if _core.testing.grant_allocations(
+                -1
+            ):  # else it is refused for another reason: no names, no first example
                 raise
             done = False
         else:
             done = True
         finally:
-            FAIL(-1, False)
+            _core.testing.grant_allocations(-1)
         if what == 0:
             n = self.model.clock - clock
             if done or n:

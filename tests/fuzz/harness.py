@@ -11,19 +11,16 @@ child; the harness reports the seed at which it happened and goes on with the ne
 from __future__ import annotations
 
 import argparse
-import atexit
 import collections
 import contextlib
 import dataclasses
 import faulthandler
-import functools
 import importlib
 import itertools
 import json
 import os
 import re
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -137,9 +134,7 @@ def _one_child(figures: Figures, cases: int | None, seconds: float, limit: float
     command += ["--seconds", str(seconds), "--limit", str(limit)]
     command += [] if cases is None else ["--cases", str(cases)]
     with tempfile.TemporaryFile() as errors:
-        child = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=errors, env=_environment(figures.kind)
-        )
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env=_environment())
         assert child.stdout is not None
         running: int | None = None
         for line in child.stdout:
@@ -166,25 +161,13 @@ def _one_child(figures: Figures, cases: int | None, seconds: float, limit: float
         )
 
 
-def _environment(kind: str) -> dict[str, str]:
-    """The child's: a sanitizer has a limit of its own for memory; without one allocations can be made to fail."""
+def _environment() -> dict[str, str]:
+    """The child's: a sanitizer has a limit of its own for memory."""
     if SANITIZED:
         most = MEMORY_BYTES // 2**20
         limits = f"hard_rss_limit_mb={2 * most}:max_allocation_size_mb={most}"
         return {**os.environ, "ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:{limits}"}
-    return {**os.environ, "LD_PRELOAD": _failing_new()} if kind == "calls" else dict(os.environ)
-
-
-@functools.cache
-def _failing_new() -> str:
-    """Compile the library with which allocations of the core can be made to fail."""
-    folder = tempfile.mkdtemp()
-    atexit.register(shutil.rmtree, folder)
-    library = f"{folder}/failing_new.so"
-    flags = ["-std=c++17", "-O1", "-shared", "-fPIC"]
-    compiler = os.environ.get("CXX", "c++")
-    subprocess.run([compiler, *flags, str(HERE / "failing_new.cpp"), "-o", library], check=True)
-    return library
+    return dict(os.environ)
 
 
 def _death(code: int, text: str, limit: float) -> str:

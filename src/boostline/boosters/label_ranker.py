@@ -91,7 +91,7 @@ class LabelRanker(Booster):
 
     def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
         native = _core.Model.label_ranker(
-            self._n_labels, n_features, learners, self._seed, self._prior(learners)
+            self._n_labels, n_features, learners, self._seed, np.array(self._prior(learners))
         )
         native.watch_drift(self._drift == "restart")
         return native

@@ -62,3 +62,7 @@ class ParquetReader(TableReader):
                 first = numbers.stop
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"is damaged: {error}", path=self.name) from error
+        if (promised := self._parquet.metadata.num_rows) != first - 1:
+            raise DataError(
+                f"is damaged: it has {first - 1} rows, but says {promised}", path=self.name
+            )
