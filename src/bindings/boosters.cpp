@@ -1,6 +1,7 @@
 // Boosters, their states, and the check of sparse rows on their way to them.
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/typing.h>
 
 #include "bindings/csr.hpp"
@@ -46,6 +47,19 @@ void bind_boosters(nb::module_& m) {
              nb::sig("def write(self, learner: int, name: str, take: collections.abc.Callable[[memoryview], object])"
                      " -> None"))
         .def("check", &StoredState::check, "learner"_a);
+
+    nb::class_<EdgeSearch>(m, "EdgeSearch")
+        .def(
+            "__init__",
+            [](EdgeSearch* self, Vector<double> levels, std::size_t level, std::uint64_t period, double decay) {
+                std::vector<double> copy(levels.data(), levels.data() + levels.size());
+                new (self) EdgeSearch(std::move(copy), level, period, decay);
+            },
+            "levels"_a, "level"_a, "period"_a, "decay"_a)
+        .def_prop_ro("edge", &EdgeSearch::edge)
+        .def_prop_ro("promised", &EdgeSearch::promised)
+        .def("assumed_until", &EdgeSearch::assumed_until, "weight"_a)
+        .def("look", &EdgeSearch::look, "gain"_a, "weight"_a);
 
     nb::class_<TurnLock>(m, "TurnLock")
         .def(nb::init<>())
@@ -179,36 +193,47 @@ void bind_boosters(nb::module_& m) {
         .def(
             "set_table",
             [](Model& self, std::int64_t n_relevant, double origin, std::int32_t per_unit, Matrix<double> values,
-               bool is_exponential) {
-                StepTable table{is_exponential, origin, per_unit, values.shape(1), {}};
+               bool is_exponential, double start) {
+                StepTable table{is_exponential, origin, per_unit, values.shape(1), {}, start};
                 table.values.assign(values.data(), values.data() + values.size());
                 self.writing([&](Booster& b) { dynamic_cast<OnlineBMR&>(b).set_table(n_relevant, std::move(table)); });
             },
-            "n_relevant"_a, "origin"_a, "per_unit"_a, "values"_a, "is_exponential"_a)
+            "n_relevant"_a, "origin"_a, "per_unit"_a, "values"_a, "is_exponential"_a, "start"_a)
+        .def(
+            "search_edge",
+            [](Model& self, const EdgeSearch& search) {
+                self.writing([&](Booster& b) { dynamic_cast<OnlineBMR&>(b).search_edge(search); });
+            },
+            "search"_a)
+        .def("edge_search",
+             [](const Model& self) {
+                 return self.reading(
+                     [](const Booster& b) { return dynamic_cast<const OnlineBMR&>(b).edge_search().value(); });
+             })
         .def(
             "set_cost_function",
             [](Model& self, nb::callable function) {
-                // expert scores (N, k) of s^0 .. s^{N-1} and the indicators of relevant and irrelevant labels -> costs
-                // (N, k)
+                // expert scores (N, k) of s^0 .. s^{N-1}, the indicators of relevant and irrelevant labels, and the
+                // edge of the search -> costs (N, k)
                 auto shared = std::shared_ptr<nb::callable>(new nb::callable(std::move(function)), [](nb::callable* f) {
                     const WithPython python;
                     delete f;
                 });
                 self.writing([&](Booster& b) {
                     const auto n = static_cast<std::size_t>(b.n_votes());
-                    dynamic_cast<OnlineBMR&>(b).set_cost_function([shared, n](const double* scores,
-                                                                              const Labels& labels, double* costs) {
-                        const WithPython python;
-                        const std::size_t k = labels.is_relevant.size();
-                        std::vector<std::uint8_t> irrelevant(k, 0);
-                        for (const std::int32_t r : labels.irrelevant) irrelevant[static_cast<std::size_t>(r)] = 1;
-                        const auto result = nb::cast<Matrix<double>>((*shared)(to_numpy(scores, {n, k}),
-                                                                               to_numpy(labels.is_relevant.data(), {k}),
-                                                                               to_numpy(irrelevant.data(), {k})));
-                        if (result.shape(0) != n || result.shape(1) != k)
-                            throw nb::value_error("the cost function returned a wrong shape");
-                        std::copy(result.data(), result.data() + n * k, costs);
-                    });
+                    dynamic_cast<OnlineBMR&>(b).set_cost_function(
+                        [shared, n](const double* scores, const Labels& labels, double edge, double* costs) {
+                            const WithPython python;
+                            const std::size_t k = labels.is_relevant.size();
+                            std::vector<std::uint8_t> irrelevant(k, 0);
+                            for (const std::int32_t r : labels.irrelevant) irrelevant[static_cast<std::size_t>(r)] = 1;
+                            const auto result = nb::cast<Matrix<double>>(
+                                (*shared)(to_numpy(scores, {n, k}), to_numpy(labels.is_relevant.data(), {k}),
+                                          to_numpy(irrelevant.data(), {k}), edge));
+                            if (result.shape(0) != n || result.shape(1) != k)
+                                throw nb::value_error("the cost function returned a wrong shape");
+                            std::copy(result.data(), result.data() + n * k, costs);
+                        });
                 });
             },
             "function"_a,

@@ -84,6 +84,7 @@ class Booster {
         } else {
             rows_without_pairs_ += 1;
             clock_ += 1;
+            row_learned(labels);
         }
     }
 
@@ -227,6 +228,8 @@ class Booster {
     }
     // t counts the examples since the last restart, from 1.
     virtual void update(const Labels& labels, double t) noexcept = 0;
+    // After every row, with a pair to rank or without; the clock counts it already.
+    virtual void row_learned(const Labels&) noexcept {}
     virtual void restart_weights() noexcept = 0;  // as new
 
     virtual void restore_own(const Booster& earlier) {
@@ -287,6 +290,8 @@ class Booster {
             c[labels.irrelevant[r]] = pair_weight * scratch.irrelevant_sum[r];
     }
 
+    double total_gain() const { return sum(record_.edge_numerator.data(), record_.edge_numerator.size()); }
+    double total_weight() const { return sum(record_.edge_denominator.data(), record_.edge_denominator.size()); }
     double dot_labels(const double* a, const double* b) const { return dot(a, b, static_cast<std::size_t>(n_labels_)); }
 
     std::int32_t n_labels_;
@@ -385,6 +390,7 @@ class Booster {
         keep_record(labels, loss);
         update(labels, static_cast<double>(clock_ - restarted_at_) + 1.0);  // lines 9 and 13
         clock_ += 1;
+        row_learned(labels);
         if (watches_drift_ && labels.importance > 0.0 && alarm_.add(loss)) restart();
     }
 

@@ -3,8 +3,10 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "core/booster.hpp"
+#include "core/edge_search.hpp"
 
 namespace boostline {
 
@@ -17,6 +19,7 @@ struct StepTable {
     std::int32_t per_unit = 1;
     std::size_t width = 0;
     std::vector<double> values;  // N rows of width
+    double start = 0.0;          // phi^N(0), what is promised for a row
 };
 
 class OnlineBMR final : public Booster {
@@ -29,6 +32,11 @@ class OnlineBMR final : public Booster {
     void check() const override {
         Booster::check();
         check_within(learner_weights_, 1.0, 1.0, "", "learner_weights");
+        if (search_) search_->check();
+    }
+    void save(Archive& out) const override {
+        Booster::save(out);
+        if (search_) out.add("edge_search", search_->values());
     }
 
     std::unique_ptr<Booster> clone(bool share_serial) const override {
@@ -47,8 +55,14 @@ class OnlineBMR final : public Booster {
     }
     void forget_tables() { tables_.clear(); }
 
+    // The edge follows the learners from now on. Tables are of one edge, and are forgotten when it changes.
+    void search_edge(EdgeSearch search) { search_ = std::move(search); }
+    const std::optional<EdgeSearch>& edge_search() const { return search_; }
+
     // For a loss that does not split into pairs: costs of all learners at once, from (expert scores, labels), N x k.
-    using CostFunction = std::function<void(const double* expert_scores, const Labels& labels, double* costs)>;
+    // The edge is that of the search, or 0 without one.
+    using CostFunction =
+        std::function<void(const double* expert_scores, const Labels& labels, double edge, double* costs)>;
     void set_cost_function(CostFunction function) { cost_function_ = std::move(function); }
 
   protected:
@@ -61,7 +75,7 @@ class OnlineBMR final : public Booster {
 
     void prepare(const Labels& labels) override {
         if (cost_function_)
-            cost_function_(expert_row(0), labels, cost_row(0));
+            cost_function_(expert_row(0), labels, search_ ? search_->edge() : 0.0, cost_row(0));
         else
             table_ = tables_.at(static_cast<std::int64_t>(labels.relevant.size())).get();
     }
@@ -81,6 +95,24 @@ class OnlineBMR final : public Booster {
     }
 
     void update(const Labels&, double) noexcept override {}
+    void row_learned(const Labels& labels) noexcept override {
+        if (!search_) return;
+        const auto table = tables_.find(static_cast<std::int64_t>(labels.relevant.size()));
+        if (table != tables_.end()) search_->promise(table->second->start);
+        if (search_->is_time_to_look(clock_) && search_->look(total_gain(), total_weight())) tables_.clear();
+    }
+    void restore_own(const Booster& earlier) override {
+        Booster::restore_own(earlier);
+        search_ = static_cast<const OnlineBMR&>(earlier).search_;
+        tables_.clear();  // they may be of another edge
+    }
+    void load_own(const ArchiveView& in) override {
+        Booster::load_own(in);
+        if (!search_) return;
+        std::vector<double> values;
+        in.read("edge_search", EdgeSearch::kValues, values);
+        search_->set(values);
+    }
     void restart_weights() noexcept override {}
 
   private:
@@ -108,6 +140,7 @@ class OnlineBMR final : public Booster {
     std::map<std::int64_t, std::shared_ptr<const StepTable>> tables_;
     const StepTable* table_ = nullptr;  // of the round at hand
     CostFunction cost_function_;
+    std::optional<EdgeSearch> search_;
 };
 
 }  // namespace boostline

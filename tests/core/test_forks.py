@@ -12,14 +12,15 @@ import boostline as bl
 
 pytestmark = pytest.mark.process
 
-pytestmark = pytest.mark.process
-
 K = 4
 MODELS = {
     "trees": lambda **kw: bl.AdaOLMR(K, learners=bl.learners.paper_trees(8), seed=2, **kw),
     "auto": lambda **kw: bl.AdaOLMR(K, seed=2, **kw),
     "bmr": lambda **kw: bl.OnlineBMR(
         K, learners=bl.learners.paper_trees(8), edge=0.1, seed=2, **kw
+    ),
+    "edge search": lambda **kw: bl.OnlineBMR(
+        K, learners=bl.learners.paper_trees(8), edge="auto", seed=2, **kw
     ),
 }
 each_model = pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)

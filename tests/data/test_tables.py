@@ -213,6 +213,20 @@ def test_parquet_types(tmp_path: Path) -> None:
         data.load(path, labels=["y", "z", "w"])
 
 
+def test_parquet_with_other_rows_than_it_promises(tmp_path: Path) -> None:
+    """As of a file whose row groups are damaged: some block sizes met the error, others lost rows."""
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": np.arange(8.0), "y": [0, 1] * 4}).to_parquet(path)
+    said, forged = (
+        b"\x16\x10\x19",
+        b"\x16\x12\x19",
+    )  # Thrift: the number of rows, 8, and a list (row groups)
+    assert path.read_bytes().count(said) == 1
+    path.write_bytes(path.read_bytes().replace(said, forged))
+    with pytest.raises(DataError, match=r"t\.parquet: is damaged: it has 8 rows, but says 9"):
+        data.load(path, labels=["y"])
+
+
 def test_parquet_that_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     table = pa.table({"x": np.random.default_rng(0).random(10_000), "y": [0] * 10_000})

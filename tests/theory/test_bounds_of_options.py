@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 import boostline as bl
-from boostline.boosters.edge_search import LEVELS, PERIOD, EdgeSearch
+from boostline.boosters.edge_search import LEVELS, PERIOD, new_search
 from boostline.theory import adversary, bounds
 from boostline.theory.binomial import binomial_tail
 
@@ -83,7 +83,7 @@ def test_following_the_realised_edge_leaves_the_moves_of_the_edge():
     rng = np.random.default_rng(1)
     D = rng.uniform(10, 20, 400)
     n = D * rng.uniform(0.02, 0.2, 400)
-    search = EdgeSearch()
+    search = new_search()
     used, exact, weight, gain = [], [search.edge], 0.0, 0.0
     for a, b in zip(n.cumsum(), D.cumsum(), strict=True):
         used.append(search.edge)
@@ -95,7 +95,7 @@ def test_following_the_realised_edge_leaves_the_moves_of_the_edge():
         exact.append(gain / weight)
         # The grid's levels are a factor 1.4 apart.
         assert abs(math.log(search.edge / exact[-1])) <= 0.51 * math.log(LEVELS[1] / LEVELS[0])
-    assert search.assumed == pytest.approx(float(np.dot(used, D)), rel=1e-12)
+    assert search.assumed_until(D.sum()) == pytest.approx(float(np.dot(used, D)), rel=1e-12)
     gamma = np.array(exact)
     W = [0.0]
     for step in D:

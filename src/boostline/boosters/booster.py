@@ -72,15 +72,6 @@ class Booster(State):
         """How to cut n rows that are learned at this clock, where something has to be done between them."""
         return (slice(0, n),)
 
-    def _learned(self, native: _core.Model, sets: LabelSets, n: int) -> None:
-        """Do what has to be done after the first n rows of a piece were learned."""
-
-    def _beside(self) -> Any:
-        """What `learn` changes beside the compiled model, to be given back to `_set_beside`."""
-
-    def _set_beside(self, before: Any) -> None:
-        """Go back to what `_beside` gave."""
-
     # Learning and ranking.
 
     def learn(self, x: Any, relevant: Any, *, weight: Any = 1.0, unknown: Any = None) -> FloatArray:
@@ -123,7 +114,7 @@ class Booster(State):
         fresh = self._native is None
         native = self._native or self._built(rows.n_features)
         undo = Undo(native, rows.n)
-        clock, beside = native.clock(), self._beside()
+        clock = native.clock()
         try:
             scores = [
                 self._learn_piece(native, rows.take(part), sets.take(part), weights[part])
@@ -132,8 +123,7 @@ class Booster(State):
         except BaseException as error:
             # A row is learned by all or by nobody. With learners written in Python the whole call is taken back;
             # without them the rows before stay, when Ctrl-C comes or there is no memory for the next one.
-            if undo.run():
-                self._set_beside(beside)
+            undo.run()
             n_learned = native.clock() - clock
             if n_learned > 0:
                 self._keep(native, rows, sets)
@@ -154,20 +144,16 @@ class Booster(State):
         self, native: _core.Model, rows: Rows, sets: LabelSets, weights: FloatArray
     ) -> FloatArray:
         self._prepare(native, sets)
-        clock = native.clock()
-        try:
-            return native.learn(
-                rows.native,
-                rows.n_features,
-                sets.n_labels,
-                sets.relevant.start,
-                sets.relevant.values,
-                sets.unknown.start,
-                sets.unknown.values,
-                weights,
-            )
-        finally:  # whatever ended it, the rows learned by then count
-            self._learned(native, sets, native.clock() - clock)
+        return native.learn(
+            rows.native,
+            rows.n_features,
+            sets.n_labels,
+            sets.relevant.start,
+            sets.relevant.values,
+            sets.unknown.start,
+            sets.unknown.values,
+            weights,
+        )
 
     def score(self, x: Any) -> FloatArray:
         """Scores of the labels, higher is more relevant: (k,) for one example, (n, k) for a block. Changes nothing.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import weakref
 from collections.abc import Sequence
@@ -13,11 +12,10 @@ from numpy.typing import NDArray
 
 from boostline import _core, losses, potentials
 from boostline.boosters.booster import Booster
-from boostline.boosters.edge_search import PERIOD, EdgeSearch
+from boostline.boosters.edge_search import PERIOD, new_search
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import real_number
 from boostline.learners.trees import PAPER_TREES
-from boostline.saving.states import own_array
 
 FloatArray = NDArray[np.float64]
 
@@ -63,7 +61,8 @@ class OnlineBMR(Booster):
         seed: int | None = 0,
         n_threads: int = 1,
     ) -> None:
-        self._search = EdgeSearch() if isinstance(edge, str) and edge == "auto" else None
+        # As it starts; how it goes on is part of the compiled model.
+        self._search = new_search() if isinstance(edge, str) and edge == "auto" else None
         self._edge = (
             None if self._search is not None else real_number(edge, "edge", 0.0, 1.0, open_low=True)
         )
@@ -76,7 +75,7 @@ class OnlineBMR(Booster):
     @property
     def edge(self) -> float:
         """The edge gamma that potentials assume; the present one with ``edge="auto"``."""
-        return self._search.edge if self._search is not None else self._edge  # type: ignore[return-value]
+        return self._edge if self._edge is not None else self._search_now().edge
 
     @property
     def chooses_edge(self) -> bool:
@@ -86,7 +85,11 @@ class OnlineBMR(Booster):
     @property
     def promised_loss(self) -> float | None:
         """With ``edge="auto"``: the sum of phi^N(0) at the edge used in each round; else None."""
-        return None if self._search is None else self._search.promised
+        return None if self._search is None else self._search_now().promised
+
+    def _search_now(self) -> _core.EdgeSearch:
+        assert self._search is not None
+        return self._search if self._native is None else self._native.edge_search()
 
     @property
     def loss(self) -> losses.Loss:
@@ -101,6 +104,8 @@ class OnlineBMR(Booster):
 
     def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
         native = _core.Model.online_bmr(self._n_labels, n_features, learners, self._seed)
+        if self._search is not None:
+            native.search_edge(self._search)
         # Where the loss has no tables, the compiled model asks this one for costs.
         if not isinstance(self._loss, losses.PairLoss):
             # A weak reference: the compiled model must not keep alive what keeps it alive.
@@ -111,22 +116,25 @@ class OnlineBMR(Booster):
     def _prepare(self, native: _core.Model, sets: LabelSets) -> None:
         if not isinstance(self._loss, losses.PairLoss):
             return
+        edge = self._edge if self._edge is not None else native.edge_search().edge
         for size in np.unique(sets.relevant.sizes):
             n_relevant = int(size)
             if 0 < n_relevant < self._n_labels and not native.has_table(n_relevant):
-                table = potentials.step_table(
+                walk = (
                     self._loss,
                     native.n_votes(),
                     self._n_labels,
                     n_relevant,
-                    potentials.clipped_edge(self.edge, n_relevant),
+                    potentials.clipped_edge(edge, n_relevant),
                 )
+                table = potentials.step_table(*walk)
                 native.set_table(
                     n_relevant,
                     table.lo,
                     round(1.0 / table.step),
                     np.ascontiguousarray(table.values),
                     table.rho is not None,
+                    0.0 if self._search is None else potentials.start_potential(*walk),
                 )
 
     def _estimated_costs(
@@ -134,10 +142,11 @@ class OnlineBMR(Booster):
         expert_scores: FloatArray,
         relevant: NDArray[np.uint8],
         irrelevant: NDArray[np.uint8],
+        searched_edge: float,
     ) -> FloatArray:
         """Monte Carlo, for a loss that does not split into pairs."""
         n = len(expert_scores)
-        edge = potentials.clipped_edge(self.edge, int(relevant.sum()))
+        edge = potentials.clipped_edge(self._edge or searched_edge, int(relevant.sum()))
         found = [
             potentials.costs(
                 self._loss,
@@ -158,50 +167,6 @@ class OnlineBMR(Booster):
             return super()._pieces(clock, n)
         ends = [*range(PERIOD - clock % PERIOD, n, PERIOD), n]
         return [slice(start, end) for start, end in itertools.pairwise([0, *ends])]
-
-    def _learned(self, native: _core.Model, sets: LabelSets, n: int) -> None:
-        if self._search is None:
-            return
-        self._promise(native, sets.take(slice(0, n)))
-        if n and native.clock() % PERIOD == 0:
-            sums = (own_array(native, name) for name in ("edge_numerator", "edge_denominator"))
-            if self._search.look(*(float(each.sum()) for each in sums)):
-                native.forget_tables()
-
-    def _promise(self, native: _core.Model, sets: LabelSets) -> None:
-        """Add phi^N(0) of these rows to what was promised: row after row, so that blocks leave the same bits."""
-        assert self._search is not None
-        if not isinstance(self._loss, losses.PairLoss):
-            return
-        sizes = sets.relevant.sizes.tolist()
-        of_size = {
-            size: potentials.start_potential(
-                self._loss,
-                native.n_votes(),
-                self._n_labels,
-                size,
-                potentials.clipped_edge(self.edge, size),
-            )
-            for size in set(sizes)
-            if 0 < size < self._n_labels
-        }
-        for size in sizes:
-            self._search.promised += of_size.get(size, 0.0)
-
-    def _beside(self) -> EdgeSearch | None:
-        return copy.copy(self._search)
-
-    def _set_beside(self, before: EdgeSearch | None) -> None:
-        self._search = before
-        if self._native is not None:
-            self._native.forget_tables()  # of another edge
-
-    def _extra_arrays(self) -> dict[str, NDArray[Any]]:
-        return {} if self._search is None else {"edge_search": self._search.values()}
-
-    def _set_extra_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
-        if self._search is not None:
-            self._search.set_values(arrays["edge_search"])
 
     def _after_growth(self, native: _core.Model) -> None:
         native.forget_tables()  # the law of the random walk depends on k

@@ -47,13 +47,6 @@ class State(Growth):
         """The same as objects, where the values say less."""
         return self._settings()
 
-    def _extra_arrays(self) -> dict[str, NDArray[Any]]:
-        """State that the compiled model does not hold."""
-        return {}
-
-    def _set_extra_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Take back what `_extra_arrays` gave, checking it."""
-
     # Out.
 
     def config(self) -> dict[str, Any]:
@@ -88,7 +81,7 @@ class State(Growth):
     def _arrays(self) -> dict[str, NDArray[Any]]:
         if self._native is None:
             return {}
-        return copied(self._native, len(self._resolved or ())) | self._extra_arrays()
+        return copied(self._native, len(self._resolved or ()))
 
     def _own(self, name: str) -> NDArray[Any]:
         native = self._native

@@ -15,10 +15,9 @@ class Undo:
         # In a single row Python learners come first: nothing compiled has changed when one of them fails.
         self._core = native.clone(share_serial=True) if self._adapters and n_rows > 1 else None
 
-    def run(self) -> bool:
-        """Take everything back, if there are such learners; return whether there are."""
+    def run(self) -> None:
+        """Take everything back, if there are such learners."""
         for adapter, snapshot in zip(self._adapters, self._snapshots, strict=True):
             adapter.restore(snapshot)
         if self._core is not None:
             self._native.restore(self._core)
-        return bool(self._adapters)

@@ -91,7 +91,6 @@ def _write(
         raise TypeError(f"the model cannot be saved: {error}") from error
     arrays = {name: stored(name, array) for name, array in beside.items()}
     if state is not None:
-        arrays |= {name: stored(name, array) for name, array in model._extra_arrays().items()}
         for learner in range(OWN, len(config["resolved"])):
             _check_held(state, learner)
             arrays |= held(state, learner)

@@ -57,7 +57,6 @@ class Source(Protocol):
 
     @property
     def entries(self) -> Mapping[str, Any]: ...
-    def read(self, name: str) -> NDArray[Any]: ...
     def read_into(self, name: str, first: int, buffer: memoryview) -> None: ...
 
 
@@ -66,9 +65,6 @@ class InMemory:
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self.entries = arrays
-
-    def read(self, name: str) -> NDArray[Any]:
-        return self.entries[name]
 
     def read_into(self, name: str, first: int, buffer: memoryview) -> None:
         np.asarray(buffer)[:] = bytes_of(self.entries[name])[first : first + len(buffer)]
@@ -81,10 +77,8 @@ def restore(model: State, source: Source) -> None:
     if native is None:
         _check_names(own, (), "the booster")
     else:
-        beside = model._extra_arrays()
-        _fill(native, OWN, source, [name for name in own if name not in beside])
-        _check_names(own, [*native.hold(lambda state: held(state, OWN)), *beside], "the booster")
-        model._set_extra_arrays({name: source.read(name) for name in beside})
+        _fill(native, OWN, source, own)
+        _check_names(own, [*native.hold(lambda state: held(state, OWN))], "the booster")
     chosen = model._learners if model._resolved is None else model._resolved
     for i, description in enumerate(chosen):
         given = of_learner.pop(str(i), [])
