@@ -46,6 +46,10 @@ class Archive {
     void add(const std::string& name, const std::vector<T>& values) {
         if (begin(name, ArrayTypeOf<T>::value, values.size())) append(values.data(), values.size() * sizeof(T));
     }
+    template <class T>
+    void add_one(const std::string& name, T value) {
+        if (begin(name, ArrayTypeOf<T>::value, 1)) append(&value, sizeof(T));
+    }
     // `fill(write)` calls write(values, n) until all are written.
     template <class T, class Fill>
     void add(const std::string& name, std::size_t size, Fill&& fill) {
@@ -176,6 +180,21 @@ inline void check_within(const std::vector<double>& values, double low, double h
 }
 inline void check_within(double value, double low, double high, const std::string& prefix, const char* name) {
     check_within(&value, 1, low, high, prefix, name);
+}
+// Entries of a row: columns that ascend; values may be NaN (missing).
+inline void check_columns(const std::int32_t* columns, std::size_t n, std::size_t n_columns, const std::string& prefix,
+                          const char* name) {
+    for (std::size_t i = 0; i < n; ++i)
+        require(columns[i] > (i == 0 ? -1 : columns[i - 1]) && static_cast<std::size_t>(columns[i]) < n_columns, prefix,
+                name);
+}
+inline void check_values(const double* values, std::size_t n, double most, const std::string& prefix,
+                         const char* name) {
+    for (std::size_t i = 0; i < n; ++i) require(!(std::fabs(values[i]) > most), prefix, name);
+}
+// Yes or no.
+inline void check_flags(const std::vector<std::uint8_t>& flags, const std::string& prefix, const char* name) {
+    for (const std::uint8_t flag : flags) require(flag <= 1, prefix, name);
 }
 // A number of rows.
 inline bool is_count(double n) { return n >= 0.0 && n <= kMostRows && n == std::floor(n); }

@@ -126,7 +126,7 @@ class FeatureScale {
     std::size_t memory_bytes() const { return 4 * mean_.capacity() * sizeof(double); }
 
     void save(Archive& out, const std::string& prefix) const {
-        out.add(prefix + "n_rows", std::vector<double>{n_rows_});
+        out.add_one(prefix + "n_rows", n_rows_);
         out.add(prefix + "n_nonzero", n_nonzero_);
         out.add(prefix + "n_missing", n_missing_);
         out.add(prefix + "mean", mean_);

@@ -180,11 +180,11 @@ class Landmarks {
         out.add(prefix + "offset", offset_);
         out.add(prefix + "value", value_);  // NaN: missing
         if (!is_fit()) return;
-        out.add(prefix + "is_dense", std::vector<std::uint8_t>{static_cast<std::uint8_t>(is_dense_)});
+        out.add_one(prefix + "is_dense", static_cast<std::uint8_t>(is_dense_));
         out.add(prefix + "mean", mean_);
         out.add(prefix + "inverse", inverse_);
         out.add(prefix + "unit", unit_);
-        out.add(prefix + "width", std::vector<double>{width_});
+        out.add_one(prefix + "width", width_);
     }
 
     // n rows; the caller knows from n whether they have been fitted and frozen.
@@ -226,16 +226,11 @@ class Landmarks {
         for (std::size_t i = 1; i < offset_.size(); ++i) {
             require(offset_[i] >= offset_[i - 1] && static_cast<std::uint64_t>(offset_[i]) <= index_.size(), prefix,
                     "offset");
-            std::int64_t before = -1;
-            for_entries(i - 1, [&](std::size_t e, std::size_t f) {
-                require(index_[e] > before && f < d_, prefix, "index");
-                before = index_[e];
-            });
+            check_columns(index_.data() + begin(i - 1), begin(i) - begin(i - 1), d_, prefix, "index");
         }
-        for (const double v : value_) require(!(std::fabs(v) > kLargest), prefix, "value");
+        check_values(value_.data(), value_.size(), kLargest, prefix, "value");
         if (!is_fit()) return;
-        check_within(mean_, -2.0 * kLargest, 2.0 * kLargest, prefix,
-                     "mean");  // the mean of largest values may round up
+        check_within(mean_, -2.0 * kLargest, 2.0 * kLargest, prefix, "mean");  // of largest values it may round up
         check_within(inverse_, 0.0, std::numeric_limits<double>::max(), prefix, "inverse");
         check_within(unit_, -kUnit, kUnit, prefix, "unit");
         check_within(width_, 0.9 * std::sqrt(kLeastSquare), 2.0 * kUnit, prefix, "width");

@@ -11,7 +11,7 @@
 
 #include "core/archive.hpp"
 #include "core/kernels/distances.hpp"
-#include "core/scorer.hpp"
+#include "core/label_ring.hpp"
 
 namespace boostline {
 
@@ -24,11 +24,11 @@ class NearestMemory {
         : n_labels_(n_labels),
           n_inputs_(n_inputs),
           n_neighbours_(n_neighbours),
-          capacity_(capacity),
+          ring_(capacity, n_labels),
           relevant_(n_labels, 0.0),
           known_(n_labels, 0.0) {}
 
-    std::size_t size() const { return importance_.size(); }
+    std::size_t size() const { return ring_.size(); }
     std::size_t n_inputs() const { return n_inputs_; }
 
     // Changes nothing; may run in several threads at once.
@@ -44,24 +44,18 @@ class NearestMemory {
         const double width = nearest.back().first + 1e-12;
         double total = 1.0;
         for (const auto& [distance, age] : nearest) {
-            const std::size_t slot = slot_of(age);
-            const double weight = (1.0 - distance / width) * static_cast<double>(n_neighbours_) * importance_[slot];
+            const std::size_t slot = ring_.slot_of(age);
+            const double weight =
+                (1.0 - distance / width) * static_cast<double>(n_neighbours_) * ring_.importance(slot);
             if (!(weight > 0.0)) continue;
             total += weight;
-            add_targets(targets_.data() + slot * n_labels_, frequency.data(), n_labels_, weight, raw);
+            add_targets(ring_.targets(slot), frequency.data(), n_labels_, weight, raw);
         }
         for (std::size_t j = 0; j < n_labels_; ++j) raw[j] /= total;
     }
 
-    // So that the next `add` needs no memory. Vectors never get more room than the full ring needs.
-    void make_room_for_one() {
-        if (size() == capacity_) return;
-        std::size_t slots = importance_.capacity();
-        if (slots == size()) slots = std::min(capacity_, std::max<std::size_t>(kPointBlock, 2 * size()));
-        importance_.reserve(slots);
-        targets_.reserve(slots * n_labels_);
-        points_.reserve((slots + kPointBlock - 1) / kPointBlock * kPointBlock * n_inputs_);
-    }
+    // So that the next `add` needs no memory.
+    void make_room_for_one() { points_.reserve(n_blocks(ring_.make_room(kPointBlock)) * block_size()); }
 
     void add(const double* point, const std::int8_t* targets, double importance) noexcept {
         n_added_ += importance;
@@ -70,90 +64,61 @@ class NearestMemory {
             known_[j] += importance;
             relevant_[j] += importance * static_cast<double>(targets[j]);
         }
-        if (capacity_ == 0) return;
-        const std::size_t slot = next_;
-        if (slot == size()) {  // not full yet
-            importance_.push_back(importance);
-            targets_.insert(targets_.end(), targets, targets + n_labels_);
-            if (points_.size() < (slot / kPointBlock + 1) * kPointBlock * n_inputs_)
-                points_.resize((slot / kPointBlock + 1) * kPointBlock * n_inputs_, 0.0f);
-        } else {
-            importance_[slot] = importance;
-            std::copy_n(targets, n_labels_, targets_.data() + slot * n_labels_);
-        }
+        if (ring_.capacity() == 0) return;
+        const std::size_t slot = ring_.next();
+        ring_.push(targets, importance);
+        if (points_.size() < n_blocks(size()) * block_size()) points_.resize(n_blocks(size()) * block_size(), 0.0f);
         write(slot, point);
-        next_ = (slot + 1) % capacity_;
     }
 
     // Moves the point of an age (0: the newest); its targets stay.
-    void replace(std::size_t age, const double* point) { write(slot_of(age), point); }
+    void replace(std::size_t age, const double* point) { write(ring_.slot_of(age), point); }
 
-    // A label that had not been seen is irrelevant for the points so far.
     void grow_labels(std::size_t n) {
-        std::vector<std::int8_t> wide(size() * n, 0);
-        for (std::size_t i = 0; i < size(); ++i)
-            std::copy_n(targets_.data() + i * n_labels_, n_labels_, wide.data() + i * n);
-        targets_.swap(wide);
+        ring_.grow_labels(n);
         relevant_.resize(n, 0.0);
         known_.resize(n, n_added_);
         n_labels_ = n;
     }
     // New coordinates come last and are 0 in all points so far.
     void grow_inputs(std::size_t n) {
-        const std::size_t n_blocks = n_inputs_ == 0 ? 0 : points_.size() / (n_inputs_ * kPointBlock);
-        std::vector<float> wide(n_blocks * n * kPointBlock, 0.0f);
-        for (std::size_t b = 0; b < n_blocks; ++b)
-            std::copy_n(points_.data() + b * n_inputs_ * kPointBlock, n_inputs_ * kPointBlock,
-                        wide.data() + b * n * kPointBlock);
-        points_.swap(wide);
+        widen(points_, block_size(), n * kPointBlock, 0.0f);
         n_inputs_ = n;
     }
 
     void clear() noexcept {
-        next_ = 0;
+        ring_.clear();
         release(points_);
-        release(targets_);
-        release(importance_);
         std::fill(relevant_.begin(), relevant_.end(), 0.0);
         std::fill(known_.begin(), known_.end(), 0.0);
         n_added_ = 0.0;
     }
 
     std::size_t memory_bytes() const {
-        return points_.capacity() * sizeof(float) + targets_.capacity() * sizeof(std::int8_t) +
-               (importance_.capacity() + relevant_.capacity() + known_.capacity()) * sizeof(double);
+        return points_.capacity() * sizeof(float) + ring_.memory_bytes() +
+               (relevant_.capacity() + known_.capacity()) * sizeof(double);
     }
 
     // Oldest first.
     void save(Archive& out, const std::string& prefix) const {
-        const auto slots = [this](auto&& visit) {
-            for (std::size_t age = size(); age-- > 0;) visit(slot_of(age));
-        };
+        ring_.save(out, prefix + "point_");
         out.add<float>(prefix + "points", size() * n_inputs_, [&](auto&& write) {
-            slots([&](std::size_t slot) {
+            ring_.for_each([&](std::size_t slot) {
                 for (std::size_t f = 0; f < n_inputs_; ++f) write(&points_[place(slot) + f * kPointBlock], 1);
             });
         });
-        out.add<std::uint8_t>(prefix + "point_targets", size() * n_labels_, [&](auto&& write) {
-            slots([&](std::size_t slot) { write_targets(&targets_[slot * n_labels_], n_labels_, write); });
-        });
-        out.add<double>(prefix + "point_importance", size(),
-                        [&](auto&& write) { slots([&](std::size_t slot) { write(&importance_[slot], 1); }); });
         out.add(prefix + "relevant", relevant_);
         out.add(prefix + "known", known_);
-        out.add(prefix + "n_added", std::vector<double>{n_added_});
+        out.add_one(prefix + "n_added", n_added_);
     }
     void load(const ArchiveView& in, const std::string& prefix) {
-        NearestMemory fresh(n_labels_, n_inputs_, n_neighbours_, capacity_);
-        const std::size_t n = in.size<double>(prefix + "point_importance");
-        if (n > capacity_) throw std::invalid_argument("'" + prefix + "point_importance' has more points than fit");
+        NearestMemory fresh(n_labels_, n_inputs_, n_neighbours_, ring_.capacity());
+        fresh.ring_.load(in, prefix + "point_");
+        const std::size_t n = fresh.size();
         ArrayReader<float> points(in, prefix + "points", n * n_inputs_);
-        in.read(prefix + "point_importance", n, fresh.importance_);
-        read_targets(in, prefix + "point_targets", n * n_labels_, fresh.targets_);
-        fresh.points_.assign((n + kPointBlock - 1) / kPointBlock * kPointBlock * n_inputs_, 0.0f);
+        fresh.points_.assign(n_blocks(n) * block_size(), 0.0f);
         for (std::size_t slot = 0; slot < n; ++slot)
             for (std::size_t f = 0; f < n_inputs_; ++f) fresh.points_[place(slot) + f * kPointBlock] = points.next();
-        fresh.next_ = n % std::max<std::size_t>(capacity_, 1);
         in.read(prefix + "relevant", n_labels_, fresh.relevant_);
         in.read(prefix + "known", n_labels_, fresh.known_);
         fresh.n_added_ = in.read_one<double>(prefix + "n_added");
@@ -164,8 +129,7 @@ class NearestMemory {
         bool near = true;
         for (const float x : points_) near &= std::fabs(x) <= kFarthest;
         require(near, prefix, "points");
-        check_importance(importance_, prefix, "point_importance");
-        check_targets(targets_, prefix, "point_targets");
+        ring_.check(prefix + "point_");
         check_within(n_added_, 0.0, kMostRows, prefix, "n_added");
         for (std::size_t j = 0; j < n_labels_; ++j) {
             check_within(known_[j], 0.0, n_added_, prefix, "known");
@@ -183,10 +147,9 @@ class NearestMemory {
         std::vector<Candidate> candidates;
     };
 
-    std::size_t slot_of(std::size_t age) const { return (next_ + size() - 1 - age) % size(); }
-    std::size_t place(std::size_t slot) const {
-        return slot / kPointBlock * kPointBlock * n_inputs_ + slot % kPointBlock;
-    }
+    static std::size_t n_blocks(std::size_t n_points) { return (n_points + kPointBlock - 1) / kPointBlock; }
+    std::size_t block_size() const { return kPointBlock * n_inputs_; }
+    std::size_t place(std::size_t slot) const { return slot / kPointBlock * block_size() + slot % kPointBlock; }
     static float to_float(double x) {
         const double far = static_cast<double>(kFarthest);
         x = x == x ? x : 0.0;
@@ -203,9 +166,9 @@ class NearestMemory {
     void find_nearest(const double* point, Scratch& scratch) const {
         scratch.point.resize(n_inputs_);
         for (std::size_t f = 0; f < n_inputs_; ++f) scratch.point[f] = static_cast<double>(to_float(point[f]));
-        const std::size_t n = size(), n_blocks = (n + kPointBlock - 1) / kPointBlock;
-        scratch.distances.resize(n_blocks * kPointBlock);
-        squared_distances(points_.data(), n_blocks, n_inputs_, scratch.point.data(), scratch.distances.data());
+        const std::size_t n = size();
+        scratch.distances.resize(n_blocks(n) * kPointBlock);
+        squared_distances(points_.data(), n_blocks(n), n_inputs_, scratch.point.data(), scratch.distances.data());
         auto& candidates = scratch.candidates;
         candidates.clear();
         const std::size_t wanted = std::min(n_neighbours_, n);
@@ -218,7 +181,7 @@ class NearestMemory {
         double bound = HUGE_VAL;  // no nearest point is farther
         for (std::size_t slot = 0; slot < n; ++slot) {
             if (scratch.distances[slot] > bound) continue;
-            candidates.emplace_back(scratch.distances[slot], (next_ + n - 1 - slot) % n);
+            candidates.emplace_back(scratch.distances[slot], ring_.age_of(slot));
             if (candidates.size() < 4 * wanted) continue;
             thin();
             bound = candidates[wanted - 1].first;
@@ -227,11 +190,9 @@ class NearestMemory {
         std::sort(candidates.begin(), candidates.end());
     }
 
-    std::size_t n_labels_, n_inputs_, n_neighbours_, capacity_;
-    std::size_t next_ = 0;  // the slot of the next point; of the oldest one once the ring is full
-    std::vector<float> points_;
-    std::vector<std::int8_t> targets_;
-    std::vector<double> importance_;
+    std::size_t n_labels_, n_inputs_, n_neighbours_;
+    LabelRing ring_;
+    std::vector<float> points_;             // by slot, in blocks
     std::vector<double> relevant_, known_;  // importance of the rows in which a label was relevant, and known
     double n_added_ = 0.0;
 };

@@ -10,7 +10,7 @@
 
 #include "core/archive.hpp"
 #include "core/feature_scale.hpp"
-#include "core/scorer.hpp"
+#include "core/label_ring.hpp"
 
 namespace boostline {
 
@@ -30,34 +30,24 @@ struct RowView {
 // grows only when a row does not fit, to at most about twice what the rows held together at their largest.
 class RowMemory {
   public:
-    RowMemory(std::size_t capacity, std::size_t n_labels) : capacity_(capacity), n_labels_(n_labels) {}
+    RowMemory(std::size_t capacity, std::size_t n_labels) : ring_(capacity, n_labels) {}
 
-    std::size_t size() const { return length_.size(); }
-    std::size_t capacity() const { return capacity_; }
+    std::size_t size() const { return ring_.size(); }
 
     // By age: 0 is the newest row.
-    RowView row(std::size_t age) const {
-        const std::size_t slot = slot_of(age);
-        return {index_.data() + start_[slot], value_.data() + start_[slot], static_cast<std::size_t>(length_[slot])};
-    }
-    const std::int8_t* targets(std::size_t age) const { return targets_.data() + slot_of(age) * n_labels_; }
-    double importance(std::size_t age) const { return importance_[slot_of(age)]; }
+    RowView row(std::size_t age) const { return row_in(ring_.slot_of(age)); }
+    const std::int8_t* targets(std::size_t age) const { return ring_.targets(ring_.slot_of(age)); }
+    double importance(std::size_t age) const { return ring_.importance(ring_.slot_of(age)); }
 
-    // So that the next `push`, of a row with n entries, needs no memory. Vectors that grow with the rows never get more
-    // room than the full ring needs; a larger pool is made ready, and the rows move there when it is needed.
+    // So that the next `push`, of a row with n entries, needs no memory. A larger pool is made ready, and the rows move
+    // there when it is needed.
     void make_room_for(std::size_t n) {
-        if (capacity_ == 0) return;
-        if (size() < capacity_) {
-            std::size_t slots = start_.capacity();
-            if (slots == size()) slots = std::min(capacity_, std::max<std::size_t>(16, 2 * size()));
-            start_.reserve(slots);
-            length_.reserve(slots);
-            importance_.reserve(slots);
-            targets_.reserve(slots * n_labels_);
-        }
-        const bool is_full = size() == capacity_;
-        const std::size_t held = held_ - (is_full ? static_cast<std::size_t>(length_[next_]) : 0);
-        if (find_place(n, held, tail(is_full)) != kNowhere) return;
+        if (ring_.capacity() == 0) return;
+        const std::size_t slots = ring_.make_room(16);
+        start_.reserve(slots);
+        length_.reserve(slots);
+        const std::size_t held = held_ - (ring_.is_full() ? static_cast<std::size_t>(length_[ring_.next()]) : 0);
+        if (find_place(n, held, tail(ring_.is_full())) != kNowhere) return;
         const std::size_t pool = pool_size(n, held);
         if (next_index_.size() == pool && next_value_.size() == pool) return;
         next_index_.resize(pool);
@@ -65,39 +55,27 @@ class RowMemory {
     }
 
     void push(const RowView& row, const std::int8_t* targets, double importance) {
-        if (capacity_ == 0) return;
+        if (ring_.capacity() == 0) return;
         make_room_for(row.size);
-        if (size() < capacity_) {
-            const std::size_t place = take_place(row.size);
-            start_.push_back(place);
-            length_.push_back(static_cast<std::int32_t>(row.size));
-            importance_.push_back(importance);
-            targets_.insert(targets_.end(), targets, targets + n_labels_);
-            next_ = size() == capacity_ ? 0 : size();
-            write(place, row);
-            return;
+        const std::size_t slot = ring_.next();
+        if (ring_.is_full()) {  // an empty row where the oldest began: the search for room starts behind it
+            held_ -= static_cast<std::size_t>(length_[slot]);
+            length_[slot] = 0;
+            start_[slot] = tail(true);
         }
-        const std::size_t slot = next_;  // the oldest
-        held_ -= static_cast<std::size_t>(length_[slot]);
-        length_[slot] = 0;  // an empty row where the oldest began: the search for room starts behind it
-        start_[slot] = tail(true);
         const std::size_t place = take_place(row.size);
+        start_.resize(std::max(start_.size(), slot + 1));
+        length_.resize(start_.size());
         start_[slot] = place;
         length_[slot] = static_cast<std::int32_t>(row.size);
-        importance_[slot] = importance;
-        std::copy_n(targets, n_labels_, targets_.data() + slot * n_labels_);
-        next_ = (slot + 1) % capacity_;
-        write(place, row);
+        ring_.push(targets, importance);
+        std::copy_n(row.index, row.size, index_.begin() + static_cast<std::ptrdiff_t>(place));
+        std::copy_n(row.value, row.size, value_.begin() + static_cast<std::ptrdiff_t>(place));
+        head_ = place + row.size;
+        held_ += row.size;
     }
 
-    // A label that had not been seen is irrelevant for the rows so far.
-    void grow_labels(std::size_t n) {
-        std::vector<std::int8_t> wide(size() * n, 0);
-        for (std::size_t i = 0; i < size(); ++i)
-            std::copy_n(targets_.data() + i * n_labels_, n_labels_, wide.data() + i * n);
-        targets_.swap(wide);
-        n_labels_ = n;
-    }
+    void grow_labels(std::size_t n) { ring_.grow_labels(n); }
 
     // Features first .. last - 1 are new, and were missing in the rows so far.
     void add_missing(std::size_t first, std::size_t last) {
@@ -115,87 +93,65 @@ class RowMemory {
         }
     }
 
-    void clear() noexcept { *this = RowMemory(capacity_, n_labels_); }
+    void clear() noexcept { *this = RowMemory(ring_.capacity(), ring_.n_labels()); }
 
     std::size_t memory_bytes() const {
         return (index_.capacity() + next_index_.capacity()) * sizeof(std::int32_t) +
                (value_.capacity() + next_value_.capacity()) * sizeof(double) + start_.capacity() * sizeof(std::size_t) +
-               length_.capacity() * sizeof(std::int32_t) + importance_.capacity() * sizeof(double) +
-               targets_.capacity() * sizeof(std::int8_t);
+               length_.capacity() * sizeof(std::int32_t) + ring_.memory_bytes();
     }
 
     // Oldest row first, without the gaps of the pool.
     void save(Archive& out, const std::string& prefix) const {
-        const auto rows = [this](auto&& visit) {
-            for (std::size_t age = size(); age-- > 0;) visit(age);
-        };
-        out.add<std::int32_t>(prefix + "row_index", held_, [&](auto&& write) {
-            rows([&](std::size_t age) { write(row(age).index, row(age).size); });
-        });
+        ring_.save(out, prefix + "row_");
+        const auto rows = [this](auto&& visit) { ring_.for_each([&](std::size_t slot) { visit(row_in(slot)); }); };
+        out.add<std::int32_t>(prefix + "row_index", held_,
+                              [&](auto&& write) { rows([&](const RowView& row) { write(row.index, row.size); }); });
         out.add<double>(prefix + "row_value", held_,
-                        [&](auto&& write) { rows([&](std::size_t age) { write(row(age).value, row(age).size); }); });
-        out.add<std::int32_t>(prefix + "row_length", size(),
-                              [&](auto&& write) { rows([&](std::size_t age) { write(&length_[slot_of(age)], 1); }); });
-        out.add<double>(prefix + "row_importance", size(),
-                        [&](auto&& write) { rows([&](std::size_t age) { write(&importance_[slot_of(age)], 1); }); });
-        out.add<std::uint8_t>(prefix + "row_targets", size() * n_labels_, [&](auto&& write) {
-            rows([&](std::size_t age) { write_targets(targets(age), n_labels_, write); });
+                        [&](auto&& write) { rows([&](const RowView& row) { write(row.value, row.size); }); });
+        out.add<std::int32_t>(prefix + "row_length", size(), [&](auto&& write) {
+            ring_.for_each([&](std::size_t slot) { write(&length_[slot], 1); });
         });
     }
 
     void load(const ArchiveView& in, const std::string& prefix, std::size_t n_features) {
-        RowMemory fresh(capacity_, n_labels_);
-        const std::size_t n = in.size<std::int32_t>(prefix + "row_length");
-        if (n > capacity_) throw std::invalid_argument("'" + prefix + "row_length' has more rows than fit");
-        in.expect<std::uint8_t>(prefix + "row_targets", n * n_labels_);
-        in.read(prefix + "row_length", n, fresh.length_);
-        fresh.start_.reserve(n);
+        RowMemory fresh(ring_.capacity(), ring_.n_labels());
+        fresh.ring_.load(in, prefix + "row_");
+        in.read(prefix + "row_length", fresh.size(), fresh.length_);
+        fresh.start_.reserve(fresh.size());
         for (const std::int32_t length : fresh.length_) {
             require(length >= 0 && static_cast<std::size_t>(length) <= n_features, prefix, "row_length");
             fresh.start_.push_back(fresh.held_);
             fresh.held_ += static_cast<std::size_t>(length);
         }
         fresh.head_ = fresh.held_;
-        fresh.next_ = n == capacity_ ? 0 : n;
         in.read(prefix + "row_index", fresh.held_, fresh.index_);
         in.read(prefix + "row_value", fresh.held_, fresh.value_);
-        in.read(prefix + "row_importance", n, fresh.importance_);
-        read_targets(in, prefix + "row_targets", n * n_labels_, fresh.targets_);
         fresh.check(prefix, n_features);
         *this = std::move(fresh);
     }
     void check(const std::string& prefix, std::size_t n_features) const {
         constexpr double kMost = 2147483648.0 * kLargest;  // see FeatureScale
-        for (std::size_t age = 0; age < size(); ++age) {
-            const RowView r = row(age);
-            std::int64_t before = -1;
-            for (std::size_t e = 0; e < r.size; ++e) {
-                require(r.index[e] > before && static_cast<std::size_t>(r.index[e]) < n_features, prefix, "row_index");
-                require(!(std::fabs(r.value[e]) > kMost), prefix, "row_value");  // NaN: missing
-                before = r.index[e];
-            }
+        for (std::size_t slot = 0; slot < size(); ++slot) {
+            const RowView row = row_in(slot);
+            check_columns(row.index, row.size, n_features, prefix, "row_index");
+            check_values(row.value, row.size, kMost, prefix, "row_value");
         }
-        check_importance(importance_, prefix, "row_importance");
-        check_targets(targets_, prefix, "row_targets");
+        ring_.check(prefix + "row_");
     }
 
   private:
-    std::size_t slot_of(std::size_t age) const { return (next_ + size() - 1 - age) % size(); }
-
-    void write(std::size_t place, const RowView& row) {
-        std::copy_n(row.index, row.size, index_.begin() + static_cast<std::ptrdiff_t>(place));
-        std::copy_n(row.value, row.size, value_.begin() + static_cast<std::ptrdiff_t>(place));
-        head_ = place + row.size;
-        held_ += row.size;
-    }
-
     static constexpr std::size_t kNowhere = ~std::size_t{0};
+
+    RowView row_in(std::size_t slot) const {
+        return {index_.data() + start_[slot], value_.data() + start_[slot], static_cast<std::size_t>(length_[slot])};
+    }
 
     // Where the oldest row begins; if it is about to go, the one after it.
     std::size_t tail(bool oldest_goes) const {
         if (start_.empty()) return 0;
-        if (size() < capacity_) return start_[0];
-        return start_[oldest_goes && capacity_ > 1 ? (next_ + 1) % capacity_ : next_];
+        if (!ring_.is_full()) return start_[0];
+        return start_[oldest_goes ? (ring_.next() + 1) % size() : ring_.next()];
     }
 
     // Where the next n entries go, in one piece, if `held` entries are held now. They lie between `tail`, where the
@@ -213,7 +169,7 @@ class RowMemory {
     std::size_t pool_size(std::size_t n, std::size_t held) const {
         if (held == 0) return n;
         const std::size_t needed = held + n;
-        const double filled = static_cast<double>(size() + 1) / static_cast<double>(capacity_);
+        const double filled = static_cast<double>(size() + 1) / static_cast<double>(ring_.capacity());
         const double forecast =
             filled < 1.0 ? static_cast<double>(needed) / filled * 1.1 : 1.5 * static_cast<double>(needed);
         return std::min(2 * needed, static_cast<std::size_t>(forecast) + n) + 1;
@@ -232,16 +188,13 @@ class RowMemory {
 
     void move_to_next_pool() noexcept {
         std::size_t at = 0;
-        for (std::size_t i = 0; i < size(); ++i) {
-            const std::size_t slot = size() < capacity_ ? i : (next_ + i) % capacity_;
-            const auto length = static_cast<std::size_t>(length_[slot]);
-            std::copy_n(index_.begin() + static_cast<std::ptrdiff_t>(start_[slot]), length,
-                        next_index_.begin() + static_cast<std::ptrdiff_t>(at));
-            std::copy_n(value_.begin() + static_cast<std::ptrdiff_t>(start_[slot]), length,
-                        next_value_.begin() + static_cast<std::ptrdiff_t>(at));
+        ring_.for_each([&](std::size_t slot) {
+            const RowView row = row_in(slot);
+            std::copy_n(row.index, row.size, next_index_.begin() + static_cast<std::ptrdiff_t>(at));
+            std::copy_n(row.value, row.size, next_value_.begin() + static_cast<std::ptrdiff_t>(at));
             start_[slot] = at;
-            at += length;
-        }
+            at += row.size;
+        });
         index_.swap(next_index_);
         value_.swap(next_value_);
         release(next_index_);
@@ -249,15 +202,12 @@ class RowMemory {
         head_ = at;
     }
 
-    std::size_t capacity_, n_labels_;
-    std::size_t next_ = 0;                          // the slot of the next row; of the oldest one once the ring is full
+    LabelRing ring_;
     std::size_t head_ = 0, held_ = 0;               // in the pool: behind the newest row; entries in use
     std::vector<std::int32_t> index_, next_index_;  // next: a larger pool, made ready for a row that is to come
     std::vector<double> value_, next_value_;
-    std::vector<std::size_t> start_;
+    std::vector<std::size_t> start_;  // by slot
     std::vector<std::int32_t> length_;
-    std::vector<double> importance_;
-    std::vector<std::int8_t> targets_;
 };
 
 }  // namespace boostline

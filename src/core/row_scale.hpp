@@ -129,7 +129,7 @@ class RowScale {
     }
     void check(const std::string& prefix) const {
         scale_.check(prefix + "scale_");
-        for (const std::uint8_t dense : is_dense_) require(dense <= 1, prefix, "is_dense");
+        check_flags(is_dense_, prefix, "is_dense");
     }
 
   private:

@@ -102,11 +102,5 @@ inline void read_targets(const ArchiveView& in, const std::string& name, std::si
     out.resize(n);
     for (std::int8_t& target : out) target = static_cast<std::int8_t>(static_cast<int>(stored.next()) - 1);
 }
-inline void check_targets(const std::vector<std::int8_t>& targets, const std::string& prefix, const char* name) {
-    for (const std::int8_t y : targets) require(y >= -1 && y <= 1, prefix, name);
-}
-inline void check_importance(const std::vector<double>& importance, const std::string& prefix, const char* name) {
-    for (const double w : importance) require(w > 0.0 && w <= 1.0, prefix, name);
-}
 
 }  // namespace boostline

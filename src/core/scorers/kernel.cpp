@@ -110,7 +110,7 @@ class KernelScorer final : public Scorer {
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<KernelScorer>(*this); }
 
     void save(Archive& out, const std::string& prefix) const override {
-        out.add(prefix + "n_rows", std::vector<std::int64_t>{static_cast<std::int64_t>(n_rows_)});
+        out.add_one(prefix + "n_rows", static_cast<std::int64_t>(n_rows_));
         landmarks_.save(out, prefix + "landmarks.");
         if (n_rows_ < n_landmarks_) {
             if (n_rows_ > 0)

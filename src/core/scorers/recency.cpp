@@ -38,7 +38,7 @@ class RecencyScorer final : public Scorer {
 
     void save(Archive& out, const std::string& prefix) const override {
         out.add(prefix + "counts", counts_);
-        out.add(prefix + "total", std::vector<double>{total_});
+        out.add_one(prefix + "total", total_);
     }
     void load(const ArchiveView& in, const std::string& prefix) override {
         in.read(prefix + "counts", counts_.size(), counts_);

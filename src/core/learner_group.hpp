@@ -1,0 +1,103 @@
+// The learners of a booster, and the threads that they share. Those that call into Python come first, in the calling
+// thread: one of them may fail, and then nothing has changed yet.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/learner.hpp"
+#include "core/thread_pool.hpp"
+
+namespace boostline {
+
+class LearnerGroup {
+  public:
+    using Learners = std::vector<std::shared_ptr<Learner>>;
+
+    explicit LearnerGroup(Learners learners) : learners_(std::move(learners)) {
+        for (std::size_t i = 0; i < learners_.size(); ++i) {
+            first_vote_.push_back(n_votes_);
+            n_votes_ += static_cast<std::size_t>(learners_[i]->n_votes());
+            (learners_[i]->is_serial() ? serial_ : parallel_).push_back(i);
+            (learners_[i]->works_in_commit() ? slow_to_commit_ : quick_to_commit_).push_back(i);
+        }
+    }
+
+    const Learners& all() const { return learners_; }
+    std::size_t n_votes() const { return n_votes_; }
+    std::size_t first_vote(std::size_t i) const { return first_vote_[i]; }
+
+    // The votes of the learners that give the first `needed`, n_votes x k.
+    void predict(const Row& x, std::size_t k, std::size_t needed, double* votes) const {
+        for (std::size_t i = 0; i < learners_.size() && first_vote_[i] < needed; ++i)
+            learners_[i]->predict(x, votes + first_vote_[i] * k);
+    }
+
+    // task(i, learner, thread)
+    template <class Task>
+    void for_each(Task&& task) {
+        for (const std::size_t i : serial_) task(i, *learners_[i], 0);
+        run(static_cast<int>(parallel_.size()), 2, [&](int item, int thread) {
+            const std::size_t i = parallel_[static_cast<std::size_t>(item)];
+            task(i, *learners_[i], thread);
+        });
+    }
+    // task(item, thread) for items 0 .. n - 1, several at once.
+    template <class Task>
+    void run(int n, int grain, Task&& task) {
+        if (!pool_ || pool_->n_threads() != n_threads_ || !pool_->is_usable())
+            pool_ = std::make_shared<ThreadPool>(n_threads_);
+        pool_->run(n, grain, std::forward<Task>(task));
+    }
+    void set_threads(int n) { n_threads_ = n; }
+    int n_threads() const { return n_threads_; }
+
+    void cancel() noexcept {
+        for (const auto& learner : learners_) learner->cancel();
+    }
+    void commit(const Row& x, const Labels& labels) {
+        for (const std::size_t i : quick_to_commit_) learners_[i]->commit(x, labels);
+        run(static_cast<int>(slow_to_commit_.size()), 2,
+            [&](int item, int) { learners_[slow_to_commit_[static_cast<std::size_t>(item)]]->commit(x, labels); });
+    }
+
+    void grow_labels(std::int32_t n) {
+        for (const auto& learner : learners_) learner->grow_labels(n);
+    }
+    void grow_features(std::int64_t n, bool were_missing) {
+        for (const auto& learner : learners_) learner->grow_features(n, were_missing);
+    }
+    void reset(bool serial) noexcept {
+        for (const std::size_t i : serial ? serial_ : parallel_) learners_[i]->reset();
+    }
+
+    // A copy shares nothing with its original, but for learners written in Python with `share_serial`.
+    void detach(bool share_serial) {
+        for (auto& learner : learners_)
+            learner = share_serial && learner->is_serial() ? learner->alias() : learner->clone();
+        pool_.reset();
+    }
+    // Takes all but the learners written in Python from an earlier copy.
+    void swap_parallel(LearnerGroup& earlier) {
+        for (const std::size_t i : parallel_) std::swap(learners_[i], earlier.learners_[i]);
+    }
+
+    std::size_t memory_bytes() const {
+        std::size_t total = 0;
+        for (const auto& learner : learners_) total += learner->memory_bytes();
+        return total;
+    }
+
+  private:
+    Learners learners_;
+    std::size_t n_votes_ = 0;
+    std::vector<std::size_t> first_vote_;
+    std::vector<std::size_t> serial_, parallel_;
+    std::vector<std::size_t> quick_to_commit_, slow_to_commit_;
+    int n_threads_ = 1;
+    std::shared_ptr<ThreadPool> pool_;
+};
+
+}  // namespace boostline

@@ -1,0 +1,33 @@
+// Room for one thread to work in during a round.
+#pragma once
+
+#include <vector>
+
+#include "core/example.hpp"
+#include "core/kernels/pairs.hpp"
+
+namespace boostline {
+
+// The scores of one expert, split into relevant and irrelevant labels, and room for sums over pairs.
+struct PairScratch {
+    std::vector<double> relevant, irrelevant, relevant_sum, irrelevant_sum, e_relevant, e_irrelevant, costs, weights;
+
+    void reserve(const Labels& labels) {
+        for (auto* column : {&relevant, &relevant_sum}) column->reserve(labels.relevant.size());
+        for (auto* column : {&irrelevant, &irrelevant_sum}) column->reserve(labels.irrelevant.size());
+    }
+    void split(const double* scores, const Labels& labels) {
+        relevant.resize(labels.relevant.size());
+        irrelevant.resize(labels.irrelevant.size());
+        for (std::size_t i = 0; i < relevant.size(); ++i) relevant[i] = scores[labels.relevant[i]];
+        for (std::size_t i = 0; i < irrelevant.size(); ++i) irrelevant[i] = scores[labels.irrelevant[i]];
+    }
+    // Leaves the scores here, split.
+    double rank_loss(const double* scores, const Labels& labels) {
+        split(scores, labels);
+        return labels.pair_weight() *
+               count_inversions(relevant.data(), relevant.size(), irrelevant.data(), irrelevant.size());
+    }
+};
+
+}  // namespace boostline
