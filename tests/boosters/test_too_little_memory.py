@@ -9,7 +9,8 @@ import pytest
 from scipy import sparse
 
 import boostline as bl
-from boostline.boosters import booster
+from boostline import _core
+from boostline.boosters import booster, growth
 from boostline.saving import limits
 
 K, D = 1000, 2**20  # tags, and the columns of HashingVectorizer() as it comes
@@ -68,3 +69,50 @@ def test_the_advice_works(row, little_memory):
 
 def test_the_memory_of_a_limited_process_is_its_limit(little_memory):
     assert limits.machine_bytes() <= little_memory
+
+
+GROWTH = {
+    "labels": (lambda model, n: model.add_labels(n), "9 labels and 5 features"),
+    "features": (lambda model, n: model.add_features(n), "4 labels and 10 features"),
+}
+each_growth = pytest.mark.parametrize(("grow", "size"), GROWTH.values(), ids=GROWTH)
+
+
+def grown_up():
+    model = bl.LabelRanker(4)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 5))
+    model.learn(X, X[:, :4] > 0)
+    return model
+
+
+def fingerprint(model):
+    state = model.state()
+    return state["config"], {name: array.tobytes() for name, array in state["arrays"].items()}
+
+
+@each_growth
+def test_growth_without_memory_says_what_for_and_changes_nothing(grow, size):
+    model = grown_up()
+    before = fingerprint(model)
+    for n in range(10_000):
+        _core.testing.grant_allocations(n)
+        try:
+            grow(model, 5)
+            break
+        except MemoryError as error:
+            assert f"there is no memory for a model with {size}: it needs at least" in str(error)
+            assert "the model is as it was" in str(error)
+        finally:
+            _core.testing.grant_allocations(-1)
+        assert fingerprint(model) == before
+    assert n > 20
+
+
+@each_growth
+def test_growth_beyond_the_machine_is_refused_before_it_is_tried(grow, size, monkeypatch):
+    model = grown_up()
+    monkeypatch.setattr(growth, "machine_bytes", lambda: 2 * model.memory_usage() - 1)
+    with pytest.raises(MemoryError, match=size):
+        grow(model, 5)
+    assert (model.n_labels, model.n_features) == (4, 5)

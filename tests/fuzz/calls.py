@@ -411,7 +411,7 @@ class Session:
             else:
                 self.model.add_features(self.new_features(1))
         except MemoryError as caught:
-            assert caught is error
+            assert caught.__cause__ is error  # the model says more
         else:
             raise AssertionError("a learner failed to grow, but the model has grown")
         finally:

@@ -113,9 +113,10 @@ class Booster(State):
         weights = read_weights(weight, rows.n)
         fresh = self._native is None
         native = self._native or self._built(rows.n_features)
-        undo = Undo(native, rows.n)
         clock = native.clock()
+        undo = None
         try:
+            undo = Undo(native, rows.n)
             scores = [
                 self._learn_piece(native, rows.take(part), sets.take(part), weights[part])
                 for part in self._pieces(clock, rows.n)
@@ -123,7 +124,8 @@ class Booster(State):
         except BaseException as error:
             # A row is learned by all or by nobody. With learners written in Python the whole call is taken back;
             # without them the rows before stay, when Ctrl-C comes or there is no memory for the next one.
-            undo.run()
+            if undo is not None:
+                undo.run()
             n_learned = native.clock() - clock
             if n_learned > 0:
                 self._keep(native, rows, sets)

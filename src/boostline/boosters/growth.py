@@ -15,6 +15,7 @@ from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import whole_number
 from boostline.learners import Description
 from boostline.learners.python import Adapter, FromPython
+from boostline.saving.limits import least_bytes, machine_bytes, too_little_memory_to_grow
 
 
 class CannotGrow(TypeError):
@@ -57,18 +58,19 @@ class Growth(Record):
             n_new = len(names) - self._n_labels
         n = whole_number(self._n_labels + n_new, "n_labels", 2, 2**24)
         self._refuse_rigid_learners("grow_labels", "labels")
+        space = LabelSpace(n, names)
         # The names first: who ranks meanwhile finds a name for every label that is scored.
         before, self._labels = self._labels, names
         try:
             if self._native is None:
                 self._grow_learners(n)
             else:
-                self._grow(self._native, lambda native: native.grow_labels(n))
+                self._grow(self._native, lambda native: native.grow_labels(n), n_labels=n)
         except BaseException:
             self._labels = before
             raise
         self._n_labels = n
-        self._space = LabelSpace(n, names)
+        self._space = space
         if self._native is not None:
             self._after_growth(self._native)
 
@@ -113,7 +115,11 @@ class Growth(Record):
         # Names first, as with labels.
         before, self._features = self._features, names
         try:
-            self._grow(self._native, lambda native: native.grow_features(total, were == "missing"))
+            self._grow(
+                self._native,
+                lambda native: native.grow_features(total, were == "missing"),
+                n_features=total,
+            )
         except BaseException:
             self._features = before
             raise
@@ -144,14 +150,29 @@ class Growth(Record):
                     f"{name} has no {method}(n_{what}), so the model cannot take new {what}"
                 )
 
-    def _grow(self, native: _core.Model, grow: Callable[[_core.Model], None]) -> None:
-        """Let the compiled model grow: if it cannot, nothing has changed."""
-        undo = Undo(native, n_rows=1)
+    def _grow(
+        self,
+        native: _core.Model,
+        grow: Callable[[_core.Model], None],
+        *,
+        n_labels: int | None = None,
+        n_features: int | None = None,
+    ) -> None:
+        """Let the compiled model grow to so many labels or features: if it cannot, nothing has changed."""
+        size = (n_labels or native.n_labels(), n_features or native.n_features())
+        held = native.memory_bytes()
+        needed = max(held, least_bytes(self._resolved or (), *size))
+        if needed + held > machine_bytes():
+            raise MemoryError(too_little_memory_to_grow(*size, needed, held))
         try:
-            grow(native)
-        except BaseException:
-            undo.run()
-            raise
+            undo = Undo(native, n_rows=1)
+            try:
+                grow(native)
+            except BaseException:
+                undo.run()
+                raise
+        except MemoryError as error:  # the machine had enough, but not now
+            raise MemoryError(too_little_memory_to_grow(*size, needed, held)) from error
 
     def _grow_learners(self, n_labels: int) -> None:
         """Tell the learners written in Python, as the compiled model does once there is one."""

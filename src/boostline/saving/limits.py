@@ -9,7 +9,14 @@ from pathlib import Path
 
 from boostline.learners import Description
 
-__all__ = ["MOST_VOTES", "least_bytes", "machine_bytes", "size_text", "too_little_memory"]
+__all__ = [
+    "MOST_VOTES",
+    "least_bytes",
+    "machine_bytes",
+    "size_text",
+    "too_little_memory",
+    "too_little_memory_to_grow",
+]
 
 #: The most votes that a model combines: the description of so many learners still fits into a file.
 MOST_VOTES = 2**14
@@ -56,6 +63,15 @@ def too_little_memory(learners: Sequence[Description], n_labels: int, n_features
         f"{size_text(machine_bytes())}; use fewer features (such as HashingVectorizer(n_features=2**14)), fewer "
         "labels, or learners that need less: "
         "Linear(n_hashed=2**14) hashes features, and trees (paper_trees) do not grow with their number"
+    )
+
+
+def too_little_memory_to_grow(n_labels: int, n_features: int, needed: int, held: int) -> str:
+    """What to say to users whose model cannot grow: a larger one is made beside the one that there is."""
+    return (
+        f"there is no memory for a model with {n_labels:,} labels and {n_features:,} features: it needs at least "
+        f"{size_text(needed)}, beside the {size_text(held)} of the present one until it takes its place, and this "
+        f"process can have {size_text(machine_bytes())}; the model is as it was"
     )
 
 
