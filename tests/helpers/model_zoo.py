@@ -89,6 +89,11 @@ class Kind:
         return bl.load(path, learners=python, **options)
 
     @property
+    def is_in_python(self) -> bool:
+        """Whether some of the learners are."""
+        return any(isinstance(one, type) for one in self.learners)
+
+    @property
     def can_be_saved(self) -> bool:
         """A loss of a user's own is a function, which no file can hold."""
         return not isinstance(self.settings.get("loss"), PairwiseLoss | GeneralLoss)
@@ -107,7 +112,9 @@ def bmr(*learners: Any, edge: Any = 0.1, **settings: Any) -> Kind:
 
 
 TREES = bl.learners.paper_trees(6)
-SINGLE = bl.learners.paper_trees(3, single_label=True)
+#: Trees that try to split, and split, all the time.
+SPLITTING = (HoeffdingTree(grace_period=2.0, tie_threshold=0.8),) * 3
+SINGLE = (HoeffdingTree(grace_period=2.0, tie_threshold=0.8, single_label=True),) * 3
 
 ZOO: dict[str, Kind] = {
     # Boosters.
@@ -116,17 +123,17 @@ ZOO: dict[str, Kind] = {
     "ranker-never-restarts": ranker(TREES, drift=None),
     "ada": ada(TREES),
     "ada-weighted": ada(TREES, expert="weighted"),
-    "ada-best": ada(TREES, expert="best"),
+    "ada-best": ada(*SPLITTING, expert="best"),
     "ada-last": ada(TREES, expert="last"),
     "ada-large-seed": ada(TREES, seed=2**64 - 1),
     "bmr": bmr(TREES),
-    "bmr-edge-auto": bmr(TREES, edge="auto"),
+    "bmr-edge-auto": bmr(*SPLITTING, edge="auto"),
     "bmr-logistic": bmr(TREES, edge="auto", loss="logistic"),
     "bmr-exponential": bmr(TREES, loss="exponential"),
     "bmr-margin": bmr(TREES, loss=Hinge(0.5)),
-    "bmr-rank": bmr(SINGLE, loss="rank"),
-    "bmr-own-loss": bmr(SINGLE, loss=PairwiseLoss(squared_hinge)),
-    "bmr-general-loss": bmr(SINGLE, loss=GeneralLoss(one_error, vectorised=True)),
+    "bmr-rank": bmr(*SINGLE, loss="rank"),
+    "bmr-own-loss": bmr(*SINGLE, loss=PairwiseLoss(squared_hinge)),
+    "bmr-general-loss": bmr(*SINGLE, loss=GeneralLoss(one_error, vectorised=True)),
     # Learners.
     "trees": ada(
         HoeffdingTree(grace_period=5.0),

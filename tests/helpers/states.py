@@ -7,9 +7,15 @@ from typing import Any
 import numpy as np
 
 
+def fingerprint(state: dict[str, Any]) -> tuple[Any, ...]:
+    """All of a state, quick to compare."""
+    arrays = {name: (a.dtype, a.shape, a.tobytes()) for name, a in state["arrays"].items()}
+    return (arrays, *(repr(state[part]) for part in sorted(state) if part != "arrays"))
+
+
 def assert_same_state(found: dict[str, Any], expected: dict[str, Any], where: str = "") -> None:
     """Two results of `model.state()` are the same, to the bit."""
-    if _bytes(found) == _bytes(expected):
+    if fingerprint(found) == fingerprint(expected):
         return
     np.testing.assert_equal(
         {part: value for part, value in found.items() if part != "arrays"},
@@ -24,8 +30,3 @@ def assert_same_state(found: dict[str, Any], expected: dict[str, Any], where: st
 def assert_same_model(found: Any, expected: Any, where: str = "") -> None:
     """Two models have the same state, to the bit."""
     assert_same_state(found.state(), expected.state(), where)
-
-
-def _bytes(state: dict[str, Any]) -> tuple[Any, ...]:
-    arrays = {name: (a.dtype, a.shape, a.tobytes()) for name, a in state["arrays"].items()}
-    return (arrays, *(repr(state[part]) for part in sorted(state) if part != "arrays"))
