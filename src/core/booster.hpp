@@ -220,8 +220,7 @@ class Booster {
             c[labels.irrelevant[r]] = pair_weight * scratch.irrelevant_sum[r];
     }
 
-    double total_gain() const { return sum(record_.edge_numerator.data(), record_.edge_numerator.size()); }
-    double total_weight() const { return sum(record_.edge_denominator.data(), record_.edge_denominator.size()); }
+    const Record& record() const { return record_; }
     double dot_labels(const double* a, const double* b) const { return dot(a, b, static_cast<std::size_t>(n_labels_)); }
 
     std::int32_t n_labels_;

@@ -99,7 +99,8 @@ class OnlineBMR final : public Booster {
         if (!search_) return;
         const auto table = tables_.find(static_cast<std::int64_t>(labels.relevant.size()));
         if (table != tables_.end()) search_->promise(table->second->start);
-        if (search_->is_time_to_look(clock_) && search_->look(total_gain(), total_weight())) tables_.clear();
+        if (search_->is_time_to_look(clock_) && search_->look(record().edge_numerator(), record().edge_denominator()))
+            tables_.clear();
     }
     void restore_own(const Booster& earlier) override {
         Booster::restore_own(earlier);

@@ -48,6 +48,10 @@ class Record {
         set_sizes_[labels.relevant.size()] += 1;
     }
 
+    // All learners' edges together.
+    double edge_numerator() const { return sum(edge_numerator_.data(), edge_numerator_.size()); }
+    double edge_denominator() const { return sum(edge_denominator_.data(), edge_denominator_.size()); }
+
     std::size_t memory_bytes() const {  // beyond sizeof
         return 4 * expert_loss_.capacity() * sizeof(double) + set_sizes_.capacity() * sizeof(std::int64_t);
     }
