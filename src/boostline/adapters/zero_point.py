@@ -34,6 +34,13 @@ _KEEP = 0.96
 #: A label's own histogram counts as much as the common one once it has so many examples.
 _COMMON_EXAMPLES = 100.0
 _ROUNDING = 1e-13
+_KINDS = ("label", "common")
+
+
+def check_zero_point(kind: str) -> None:
+    """Refuse what is no kind of zero point."""
+    if kind not in _KINDS:
+        raise ValueError(f"zero_point is {kind!r}, but must be one of {', '.join(_KINDS)}")
 
 
 class ZeroPoint:
@@ -92,7 +99,7 @@ class ZeroPoint:
             done = last
 
     def observe_one(self, scores: FloatArray, relevance: NDArray[Any], weight: float = 1.0) -> None:
-        """Learn from one example; the same as `observe` with one row, with less ado."""
+        """Learn from one example; the same as `observe` with one row, but faster."""
         here = self._n_waiting
         self._scores[here] = scores
         self._relevance[here] = relevance

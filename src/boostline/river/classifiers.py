@@ -1,16 +1,17 @@
-"""The two boosters as River multi-label classifiers."""
+"""The boosters as River multi-label classifiers."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from river import base
 
-from boostline.adapters.zero_point import ZeroPoint
+from boostline.adapters.boosters import make_booster
+from boostline.adapters.zero_point import ZeroPoint, check_zero_point
 from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR
 from boostline.boosters.growth import CannotGrow
 from boostline.contract.label_sets import UNKNOWN, LabelSets
@@ -22,33 +23,30 @@ from boostline.river.feature_places import FeaturePlaces
 Features = Mapping[Any, Any]
 
 _ABSENT = {"irrelevant": 0, "unknown": UNKNOWN}
-_ZERO_POINTS = ("label", "common")
 _MIN_LABELS = 2  # below that there is no pair to rank
 
 
+@dataclass(eq=False, repr=False)
 class _Classifier(base.MultiLabelClassifier):
-    """What both share. Subclasses have the constructor and `_make_booster`."""
+    """What all share. Subclasses say which booster they wrap, and have its settings as parameters of their own."""
 
-    learners: Any
-    labels: Sequence[Any] | None
-    zero_point: str
-    absent: str
-    n_features: int | None
-    fill_value: float | None
-    n_threads: int
-    seed: int | None
+    booster_type: ClassVar[type[Booster]]
 
-    def _make_booster(self, labels: list[Any], learners: Any) -> Booster:
-        raise NotImplementedError
+    learners: Any = None
+    _: KW_ONLY
+    labels: Sequence[Any] | None = None
+    zero_point: str = "label"
+    absent: str = "irrelevant"
+    n_features: int | None = None
+    fill_value: float | None = None
+    n_threads: int = 1
+    seed: int | None = 0
 
-    def _begin(self) -> None:
+    def __post_init__(self) -> None:
         """Check the parameters and start with nothing known but the labels that were given."""
         if self.absent not in _ABSENT:
             raise ValueError(f"absent is {self.absent!r}, but must be one of {', '.join(_ABSENT)}")
-        if self.zero_point not in _ZERO_POINTS:
-            raise ValueError(
-                f"zero_point is {self.zero_point!r}, but must be one of {', '.join(_ZERO_POINTS)}"
-            )
+        check_zero_point(self.zero_point)
         if self.n_features is not None:
             whole_number(self.n_features, "n_features", 1)
         if self.fill_value is not None:
@@ -140,8 +138,9 @@ class _Classifier(base.MultiLabelClassifier):
             self._booster.add_labels(names)
             self._zero.add_labels(len(names))
         elif len(self._index) >= _MIN_LABELS:
-            # A learner written in Python carries state: a copy leaves the parameter as it was given.
-            self._booster = self._make_booster(list(self._index), copy.deepcopy(self.learners))
+            self._booster = make_booster(
+                self, list(self._index), seed=self.seed, n_threads=self.n_threads
+            )
             self._zero = ZeroPoint(len(self._index), per_label=self.zero_point == "label")
 
     # Prediction.
@@ -163,6 +162,7 @@ class _Classifier(base.MultiLabelClassifier):
         return self._booster.score(self._features.row(x)).reshape(-1)
 
 
+@dataclass(eq=False, repr=False)
 class LabelRankerClassifier(_Classifier):
     """`boostline.LabelRanker` as a River multi-label classifier.
 
@@ -197,40 +197,14 @@ class LabelRankerClassifier(_Classifier):
     True
     """
 
-    def __init__(
-        self,
-        learners: Any = "auto",
-        *,
-        drift: str | None = "restart",
-        labels: Sequence[Any] | None = None,
-        zero_point: str = "label",
-        absent: str = "irrelevant",
-        n_features: int | None = None,
-        fill_value: float | None = None,
-        n_threads: int = 1,
-        seed: int | None = 0,
-    ) -> None:
-        self.learners = learners
-        self.drift = drift
-        self.labels = labels
-        self.zero_point = zero_point
-        self.absent = absent
-        self.n_features = n_features
-        self.fill_value = fill_value
-        self.n_threads = n_threads
-        self.seed = seed
-        self._begin()
+    booster_type = LabelRanker
 
-    def _make_booster(self, labels: list[Any], learners: Any) -> Booster:
-        return LabelRanker(
-            labels=labels,
-            learners=learners,
-            drift=self.drift,
-            seed=self.seed,
-            n_threads=self.n_threads,
-        )
+    learners: Any = "auto"
+    _: KW_ONLY
+    drift: str | None = "restart"
 
 
+@dataclass(eq=False, repr=False)
 class AdaOLMRClassifier(_Classifier):
     """Ada.OLMR as a River multi-label classifier.
 
@@ -246,47 +220,20 @@ class AdaOLMRClassifier(_Classifier):
     Examples
     --------
     >>> from boostline.learners import paper_trees
-        >>> model = AdaOLMRClassifier(paper_trees(20))
+    >>> model = AdaOLMRClassifier(paper_trees(20))
     >>> for i in range(300):
     ...     model.learn_one({"a": float(i % 2)}, {"even": i % 2 == 0, "odd": i % 2 == 1})
     >>> model.predict_one({"a": 1.0})
     {'even': False, 'odd': True}
     """
 
-    def __init__(
-        self,
-        learners: Any = None,
-        *,
-        expert: str = "weighted",
-        labels: Sequence[Any] | None = None,
-        zero_point: str = "label",
-        absent: str = "irrelevant",
-        n_features: int | None = None,
-        fill_value: float | None = None,
-        n_threads: int = 1,
-        seed: int | None = 0,
-    ) -> None:
-        self.learners = learners
-        self.expert = expert
-        self.labels = labels
-        self.zero_point = zero_point
-        self.absent = absent
-        self.n_features = n_features
-        self.fill_value = fill_value
-        self.n_threads = n_threads
-        self.seed = seed
-        self._begin()
+    booster_type = AdaOLMR
 
-    def _make_booster(self, labels: list[Any], learners: Any) -> Booster:
-        return AdaOLMR(
-            labels=labels,
-            learners=learners,
-            expert=self.expert,
-            seed=self.seed,
-            n_threads=self.n_threads,
-        )
+    _: KW_ONLY
+    expert: str = "weighted"
 
 
+@dataclass(eq=False, repr=False)
 class OnlineBMRClassifier(_Classifier):
     """OnlineBMR as a River multi-label classifier.
 
@@ -300,45 +247,15 @@ class OnlineBMRClassifier(_Classifier):
     Examples
     --------
     >>> from boostline.learners import paper_trees
-        >>> model = OnlineBMRClassifier(paper_trees(20), edge=0.1)
+    >>> model = OnlineBMRClassifier(paper_trees(20), edge=0.1)
     >>> for i in range(300):
     ...     model.learn_one({"a": float(i % 2)}, {"even": i % 2 == 0, "odd": i % 2 == 1})
     >>> model.predict_one({"a": 1.0})
     {'even': False, 'odd': True}
     """
 
-    def __init__(
-        self,
-        learners: Any = None,
-        *,
-        edge: float | str = 0.01,
-        loss: Any = "hinge",
-        labels: Sequence[Any] | None = None,
-        zero_point: str = "label",
-        absent: str = "irrelevant",
-        n_features: int | None = None,
-        fill_value: float | None = None,
-        n_threads: int = 1,
-        seed: int | None = 0,
-    ) -> None:
-        self.learners = learners
-        self.edge = edge
-        self.loss = loss
-        self.labels = labels
-        self.zero_point = zero_point
-        self.absent = absent
-        self.n_features = n_features
-        self.fill_value = fill_value
-        self.n_threads = n_threads
-        self.seed = seed
-        self._begin()
+    booster_type = OnlineBMR
 
-    def _make_booster(self, labels: list[Any], learners: Any) -> Booster:
-        return OnlineBMR(
-            labels=labels,
-            learners=learners,
-            edge=self.edge,
-            loss=self.loss,
-            seed=self.seed,
-            n_threads=self.n_threads,
-        )
+    _: KW_ONLY
+    edge: float | str = 0.01
+    loss: Any = "hinge"

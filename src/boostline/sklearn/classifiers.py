@@ -1,9 +1,9 @@
-"""The two boosters as scikit-learn classifiers."""
+"""The boosters as scikit-learn classifiers."""
 
 from __future__ import annotations
 
-import copy
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from boostline.adapters.zero_point import ZeroPoint
+from boostline.adapters.boosters import make_booster
+from boostline.adapters.zero_point import ZeroPoint, check_zero_point
 from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import whole_number
@@ -23,25 +24,25 @@ FloatArray = NDArray[np.float64]
 #: Rows given to the booster at a time: bounds the memory of a pass and changes no result.
 _BLOCK = 1024
 _MAX_WEIGHT = 1000.0
-_ZERO_POINTS = ("label", "common")
 
 
+@dataclass(eq=False, repr=False)
 class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """What both share. Subclasses have the constructor and `_make_booster`."""
+    """What all share. Subclasses say which booster they wrap, and have its settings as parameters of their own."""
 
-    learners: Any
-    zero_point: str
-    n_passes: int
-    shuffle: bool
-    random_state: Any
-    n_jobs: int | None
+    booster_type: ClassVar[type[Booster]]
 
-    classes_: NDArray[Any]
-    booster_: Booster
-    zero_point_: ZeroPoint
+    learners: Any = None
+    _: KW_ONLY
+    zero_point: str = "label"
+    n_passes: int = 1
+    shuffle: bool = True
+    random_state: Any = None
+    n_jobs: int | None = None
 
-    def _make_booster(self, labels: list[Any], learners: Any, seed: int, n_threads: int) -> Booster:
-        raise NotImplementedError
+    classes_: NDArray[Any] = field(init=False)
+    booster_: Booster = field(init=False)
+    zero_point_: ZeroPoint = field(init=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -109,10 +110,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _checked(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool
     ) -> tuple[Any, Any, FloatArray | None]:
-        if self.zero_point not in _ZERO_POINTS:
-            raise ValueError(
-                f"zero_point is {self.zero_point!r}, but must be one of {', '.join(_ZERO_POINTS)}"
-            )
+        check_zero_point(self.zero_point)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -144,13 +142,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _begin(self, target: targets.Target) -> None:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        # Learners written in Python carry state: a copy keeps the parameter as it was given.
-        booster = self._make_booster(
-            target.classes.tolist(),
-            copy.deepcopy(self.learners),
-            seed,
-            effective_n_jobs(self.n_jobs),
-        )
+        threads = effective_n_jobs(self.n_jobs)
+        booster = make_booster(self, target.classes.tolist(), seed=seed, n_threads=threads)
         if hasattr(self, "feature_names_in_"):
             booster.features = self.feature_names_in_.tolist()
         self._target, self.classes_, self.booster_ = target, target.classes, booster
@@ -208,6 +201,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[best])
 
 
+@dataclass(eq=False, repr=False)
 class LabelRankerClassifier(_Classifier):
     """`boostline.LabelRanker` for scikit-learn: multi-label, and multiclass and binary with y of shape (n,).
 
@@ -247,31 +241,14 @@ class LabelRankerClassifier(_Classifier):
     array([[1, 0, 0, 1, 0]])
     """
 
-    def __init__(
-        self,
-        learners: Any = "auto",
-        *,
-        drift: str | None = "restart",
-        zero_point: str = "label",
-        n_passes: int = 1,
-        shuffle: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.learners = learners
-        self.drift = drift
-        self.zero_point = zero_point
-        self.n_passes = n_passes
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    booster_type = LabelRanker
 
-    def _make_booster(self, labels: list[Any], learners: Any, seed: int, n_threads: int) -> Booster:
-        return LabelRanker(
-            labels=labels, learners=learners, drift=self.drift, seed=seed, n_threads=n_threads
-        )
+    learners: Any = "auto"
+    _: KW_ONLY
+    drift: str | None = "restart"
 
 
+@dataclass(eq=False, repr=False)
 class AdaOLMRClassifier(_Classifier):
     """Ada.OLMR as a scikit-learn classifier: multi-label, and multiclass and binary with y of shape (n,).
 
@@ -295,31 +272,13 @@ class AdaOLMRClassifier(_Classifier):
     array([[1, 0, 0, 1, 0]])
     """
 
-    def __init__(
-        self,
-        learners: Any = None,
-        *,
-        expert: str = "weighted",
-        zero_point: str = "label",
-        n_passes: int = 1,
-        shuffle: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.learners = learners
-        self.expert = expert
-        self.zero_point = zero_point
-        self.n_passes = n_passes
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    booster_type = AdaOLMR
 
-    def _make_booster(self, labels: list[Any], learners: Any, seed: int, n_threads: int) -> Booster:
-        return AdaOLMR(
-            labels=labels, learners=learners, expert=self.expert, seed=seed, n_threads=n_threads
-        )
+    _: KW_ONLY
+    expert: str = "weighted"
 
 
+@dataclass(eq=False, repr=False)
 class OnlineBMRClassifier(_Classifier):
     """OnlineBMR as a scikit-learn classifier: multi-label, and multiclass and binary with y of shape (n,).
 
@@ -340,36 +299,11 @@ class OnlineBMRClassifier(_Classifier):
     array([[1, 0, 0, 1, 0]])
     """
 
-    def __init__(
-        self,
-        learners: Any = None,
-        *,
-        edge: float | str = 0.01,
-        loss: Any = "hinge",
-        zero_point: str = "label",
-        n_passes: int = 1,
-        shuffle: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.learners = learners
-        self.edge = edge
-        self.loss = loss
-        self.zero_point = zero_point
-        self.n_passes = n_passes
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    booster_type = OnlineBMR
 
-    def _make_booster(self, labels: list[Any], learners: Any, seed: int, n_threads: int) -> Booster:
-        return OnlineBMR(
-            labels=labels,
-            learners=learners,
-            edge=self.edge,
-            loss=self.loss,
-            seed=seed,
-            n_threads=n_threads,
-        )
+    _: KW_ONLY
+    edge: float | str = 0.01
+    loss: Any = "hinge"
 
 
 def _repeated(order: NDArray[np.intp], weights: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:

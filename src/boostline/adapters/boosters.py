@@ -1,0 +1,22 @@
+"""From the parameters of an adapter to its booster."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from typing import Any
+
+from boostline.boosters import Booster
+
+_OF_ALL = {"n_labels", "labels", "learners", "seed", "n_threads"}
+
+
+def make_booster(adapter: Any, labels: list[Any], *, seed: int | None, n_threads: int) -> Booster:
+    """Make the booster that an adapter wraps; the booster's own settings are parameters of the adapter."""
+    own = set(inspect.signature(adapter.booster_type).parameters) - _OF_ALL
+    settings = {name: getattr(adapter, name) for name in own}
+    # Learners written in Python carry state: a copy leaves the parameter as it was given.
+    learners = copy.deepcopy(adapter.learners)
+    return adapter.booster_type(  # type: ignore[no-any-return]
+        labels=labels, learners=learners, seed=seed, n_threads=n_threads, **settings
+    )
