@@ -3,12 +3,11 @@
 import io
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from cli_files import command, rows, write_csv
+from cli_files import rows, write_csv
 
 import boostline as bl
 from boostline.cli import main
@@ -22,35 +21,36 @@ def same_boostline(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([folder, *others]))
 
 
+class Result:
+    """Exit code, output, messages and, with --json, what was printed."""
+
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+    @property
+    def lines(self):
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
 @pytest.fixture
-def boostline(tmp_path):
-    """Run ``boostline`` in an empty folder: gives exit code, output, messages and (with --json) the parsed output."""
+def boostline(tmp_path, monkeypatch, capsys):
+    """Run ``boostline`` in an empty folder; in this process, since a new one takes a second to start."""
+    monkeypatch.chdir(tmp_path)
 
-    class Result:
-        def __init__(self, done):
-            self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
-
-        @property
-        def json(self):
-            return json.loads(self.out)
-
-        @property
-        def lines(self):
-            return [json.loads(line) for line in self.out.splitlines()]
-
-    def run(*arguments, input=None, **environment):
-        done = subprocess.run(
-            command(*arguments),
-            cwd=tmp_path,
-            input=input,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200", **environment},
-            check=False,
-        )
-        assert "Traceback" not in done.stderr, done.stderr
-        return Result(done)
+    def run(*arguments, input=b"", **environment):
+        content = input.encode() if isinstance(input, str) else input
+        capsys.readouterr()
+        with monkeypatch.context() as patch, pytest.raises(SystemExit) as ended:
+            for name, value in {"NO_COLOR": "1", "COLUMNS": "200", **environment}.items():
+                patch.setenv(name, value)
+            stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(content)))
+            patch.setattr(sys, "stdin", stdin)
+            main([str(argument) for argument in arguments])
+        return Result(ended.value.code or 0, *capsys.readouterr())
 
     return run
 
@@ -69,34 +69,3 @@ def model_file(csv_file, boostline, tmp_path):
     )
     assert done.code == 0, done.err
     return tmp_path / "m.blm"
-
-
-@pytest.fixture
-def shell(tmp_path, monkeypatch, capsys):
-    """Run ``boostline`` in this process, which is quicker: gives exit code, output and messages."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "200")
-
-    class Result:
-        def __init__(self, code):
-            self.code = code
-            self.out, self.err = capsys.readouterr()
-
-        @property
-        def json(self):
-            return json.loads(self.out)
-
-        @property
-        def lines(self):
-            return [json.loads(line) for line in self.out.splitlines()]
-
-    def run(*arguments, input=b""):
-        stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(input)))
-        monkeypatch.setattr(sys, "stdin", stdin)
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        return Result(ended.value.code)
-
-    return run

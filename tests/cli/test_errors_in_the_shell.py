@@ -10,11 +10,11 @@ TRAIN = ("--model", "m.blm", "--learners", "paper:2")
 
 
 @pytest.fixture
-def refused(shell):
+def refused(boostline):
     """Run it; the message of an error that speaks no Python."""
 
     def run(*arguments, input=b"", code=1):
-        done = shell(*arguments, input=input)
+        done = boostline(*arguments, input=input)
         assert done.code == code, done.err
         assert done.err.startswith("error: ") and done.err.count("\n") == 1, done.err
         assert not PYTHON.search(done.err), done.err
@@ -50,15 +50,15 @@ def test_csv_that_is_not_what_it_seems(content, message, from_a_pipe, refused, t
     assert ("standard input" if from_a_pipe else "d.csv") in said
 
 
-def test_what_the_advice_says_helps(shell, tmp_path):
+def test_what_the_advice_says_helps(boostline, tmp_path):
     for separator, said in ((";", ";"), ("\t", "tab"), ("\t", "\\t"), ("|", "|")):
         text = "x,tag_\xe9,tag_b\n1,0,1\n2,1,0\n".replace(",", separator)
         (tmp_path / "d.csv").write_bytes(text.encode("latin-1"))
         options = ("-l", "tag_*", "--delimiter", said, "--encoding", "latin-1", "--overwrite")
-        done = shell("train", "d.csv", *options, *TRAIN, "--json")
+        done = boostline("train", "d.csv", *options, *TRAIN, "--json")
         assert (done.code, done.json["labels"]) == (0, 2), done.err
         # --append and --resume know what was said
-        assert shell("train", "d.csv", "--model", "m.blm", "--append").code == 0
+        assert boostline("train", "d.csv", "--model", "m.blm", "--append").code == 0
 
 
 def test_an_encoding_that_does_not_exist(refused, tmp_path):
@@ -96,10 +96,10 @@ def test_files_of_other_formats(refused, tmp_path):
         ("reproduce", "--data", "yest"),
     ],
 )
-def test_a_misspelt_set_is_answered_with_the_near_one(arguments, shell, refused, tmp_path):
+def test_a_misspelt_set_is_answered_with_the_near_one(arguments, boostline, refused, tmp_path):
     if "m.blm" in arguments and arguments[0] != "train":
         write_csv(tmp_path / "d.csv", *rows(5))
-        assert shell("train", "d.csv", "-l", "tag_*", "--drop", "id", *TRAIN).code == 0
+        assert boostline("train", "d.csv", "-l", "tag_*", "--drop", "id", *TRAIN).code == 0
     assert "is 'yeast' meant?" in refused(*arguments)
 
 

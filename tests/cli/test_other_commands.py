@@ -1,4 +1,4 @@
-"""``rank``, ``inspect``, ``evaluate``, ``data``, ``theory``, help and errors, in real processes."""
+"""``rank``, ``inspect``, ``evaluate``, ``data``, ``theory``, help and errors."""
 
 import json
 import os
@@ -10,8 +10,6 @@ from cli_files import FEATURES, LABELS, command, rows
 
 import boostline as bl
 from boostline.cli import main
-
-pytestmark = pytest.mark.process
 
 
 def test_rank_finds_columns_by_name(model_file, boostline, tmp_path):
@@ -204,6 +202,7 @@ def test_a_bad_row_is_named_by_its_line(boostline, tmp_path):
     assert (done.code, "d.csv:3" in done.err) == (1, True), done.err
 
 
+@pytest.mark.process
 def test_tracebacks_are_there_for_who_asks(tmp_path):
     done = subprocess.run(
         command("inspect", "nowhere.blm"),
@@ -216,6 +215,7 @@ def test_tracebacks_are_there_for_who_asks(tmp_path):
     assert "Traceback" in done.stderr and "FileNotFoundError" in done.stderr
 
 
+@pytest.mark.process
 def test_a_pipe_that_closes_early_is_no_disaster(model_file, tmp_path):
     line = " ".join(command("rank", "m.blm", "data.csv", "--json")) + " | head -1"
     done = subprocess.run(
@@ -238,6 +238,7 @@ def test_help_is_quick_and_lists_every_command(boostline):
     assert boostline("--version").out == f"boostline {bl.__version__}\n"
 
 
+@pytest.mark.process
 def test_the_help_imports_nothing_heavy(tmp_path):
     code = (
         "import sys\n"

@@ -11,8 +11,6 @@ from cli_files import FEATURES, LABELS, command, rows, write_csv
 import boostline as bl
 from boostline import saving
 
-pytestmark = pytest.mark.process
-
 DATA = ("train", "data.csv", "--labels", "tag_*", "--drop", "id")
 TRAIN = (*DATA, "-a", "ada_olmr", "--learners", "paper:8")
 
@@ -43,20 +41,18 @@ def test_train_learns_what_python_learns(csv_file, boostline, tmp_path):
     )
 
 
+@pytest.mark.process
 def test_kill_9_and_resume_give_the_file_of_an_undisturbed_run(boostline, tmp_path):
     """The path of a new user: train, kill -9, train --resume, rank."""
     write_csv(tmp_path / "data.csv", *rows(6000))
     write_csv(tmp_path / "new.csv", *rows(3, seed=9))
     arguments = (*TRAIN[:-1], "paper:40", "--checkpoint", "512", "--block", "128")
-    for attempt in range(3):
-        child = subprocess.Popen(command(*arguments, "--model", "m.blm"), cwd=tmp_path)
-        wait_for(tmp_path / "m.blm", child)
-        child.kill()
-        assert child.wait() == -signal.SIGKILL, "the training must not be over before it is killed"
-        rows_learned = bl.load(tmp_path / "m.blm").clock
-        assert 0 < rows_learned < 6000 and rows_learned % 128 == 0
-        if attempt < 2:
-            (tmp_path / "m.blm").unlink()
+    child = subprocess.Popen(command(*arguments, "--model", "m.blm"), cwd=tmp_path)
+    wait_for(tmp_path / "m.blm", child)
+    child.kill()
+    assert child.wait() == -signal.SIGKILL, "the training must not be over before it is killed"
+    rows_learned = bl.load(tmp_path / "m.blm").clock
+    assert 0 < rows_learned < 6000 and rows_learned % 128 == 0
     # A second kill, in the middle of going on.
     child = subprocess.Popen(command(*arguments, "--model", "m.blm", "--resume"), cwd=tmp_path)
     before = (tmp_path / "m.blm").stat().st_mtime_ns
@@ -88,29 +84,37 @@ def wait_for(path, child, seconds=60):
         time.sleep(0.005)
 
 
+def signalling(monkeypatch, *numbers, clock=400):
+    """Have the training get these signals within the block after which it has learned so many rows."""
+    learn = bl.AdaOLMR.learn
+
+    def learn_and_be_stopped(model, X, Y):
+        scores = learn(model, X, Y)
+        if model.clock == clock:
+            for number in numbers:
+                signal.raise_signal(number)
+        return scores
+
+    monkeypatch.setattr(bl.AdaOLMR, "learn", learn_and_be_stopped)
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_ctrl_c_and_kill_save_what_was_learned(number, code, boostline, tmp_path):
-    # so many rows that the signal comes long before the end, however busy the machine is
-    write_csv(tmp_path / "data.csv", *rows(20_000))
-    arguments = (*TRAIN[:-1], "paper:40", "--block", "64", "--checkpoint", "64", "--model", "m.blm")
-    child = subprocess.Popen(
-        command(*arguments, "--json"),
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    wait_for(tmp_path / "m.blm", child)
-    child.send_signal(number)
-    output, messages = child.communicate(timeout=60)
-    assert child.returncode == code
-    assert "Traceback" not in messages and "--resume goes on" in messages
-    assert '"stopped": true' in output
-    assert f'"clock": {bl.load(tmp_path / "m.blm").clock},' in output
+def test_ctrl_c_and_kill_save_what_was_learned(
+    number, code, csv_file, boostline, monkeypatch, tmp_path
+):
+    arguments = (*TRAIN, "--block", "100", "--checkpoint", "300", "--model", "m.blm")
+    with monkeypatch.context() as patch:
+        signalling(patch, number)
+        done = boostline(*arguments, "--json")
+    assert done.code == code
+    assert "Traceback" not in done.err and "--resume goes on" in done.err
+    assert (done.json["stopped"], done.json["clock"]) == (True, 400)
+    assert bl.load(tmp_path / "m.blm").clock == 400
     assert boostline(*arguments, "--resume").code == 0
-    same(bl.load(tmp_path / "m.blm"), in_python(40, 20_000))
+    same(bl.load(tmp_path / "m.blm"), in_python())
 
 
+@pytest.mark.process
 def test_kill_stops_the_background_job_of_a_script(tmp_path):
     """Such jobs ignore SIGINT; a service manager's SIGTERM must reach them all the same."""
     write_csv(tmp_path / "data.csv", *rows(20_000))
@@ -137,33 +141,20 @@ def test_kill_stops_the_background_job_of_a_script(tmp_path):
     assert 0 < bl.load(tmp_path / "m.blm").clock < 20_000
 
 
-def test_a_second_ctrl_c_in_a_block_leaves_the_last_checkpoint(csv_file, monkeypatch, tmp_path):
+def test_a_second_ctrl_c_in_a_block_leaves_the_last_checkpoint(
+    csv_file, boostline, monkeypatch, tmp_path
+):
     """The block is learned, but not counted: saved, its rows would count twice after --resume."""
-    from boostline.cli import main
-
-    monkeypatch.chdir(tmp_path)
-    learn = bl.AdaOLMR.learn
-
-    def learn_and_be_stopped(model, X, Y):
-        scores = learn(model, X, Y)
-        if model.clock == 400:
-            signal.raise_signal(signal.SIGINT)
-            signal.raise_signal(signal.SIGINT)
-        return scores
-
-    arguments = [*TRAIN, "--model", "m.blm", "--block", "100", "--checkpoint", "100"]
+    arguments = (*TRAIN, "--model", "m.blm", "--block", "100", "--checkpoint", "100")
     with monkeypatch.context() as patch:
-        patch.setattr(bl.AdaOLMR, "learn", learn_and_be_stopped)
-        with pytest.raises(SystemExit) as ended:
-            main(arguments)
-    assert ended.value.code == 130
+        signalling(patch, signal.SIGINT, signal.SIGINT)
+        assert boostline(*arguments).code == 130
     assert bl.load(tmp_path / "m.blm").clock == 300
-    with pytest.raises(SystemExit) as ended:
-        main([*arguments, "--resume"])
-    assert ended.value.code == 0
+    assert boostline(*arguments, "--resume").code == 0
     same(bl.load(tmp_path / "m.blm"), in_python())
 
 
+@pytest.mark.process
 def test_ctrl_c_while_waiting_for_a_pipe_saves_at_once(tmp_path):
     X, Y = rows(100)
     write_csv(tmp_path / "data.csv", X, Y)
