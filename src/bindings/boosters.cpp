@@ -61,8 +61,11 @@ void bind_boosters(nb::module_& m) {
         .def("assumed_until", &EdgeSearch::assumed_until, "weight"_a)
         .def("look", &EdgeSearch::look, "gain"_a, "weight"_a);
 
+    nb::class_<Model> model(m, "Model");
     nb::class_<TurnLock>(m, "TurnLock")
         .def(nb::init<>())
+        .def(
+            "check", [](TurnLock& self, const Model& model) { self.check(model.lock()); }, "model"_a)
         .def("__enter__",
              [](TurnLock& self) {
                  nb::gil_scoped_release no_gil;
@@ -72,7 +75,7 @@ void bind_boosters(nb::module_& m) {
             "__exit__", [](TurnLock& self, nb::args) { self.unlock(); },
             nb::sig("def __exit__(self, *error: object) -> None"));
 
-    nb::class_<Model>(m, "Model")
+    model
         .def_static(
             "ada_olmr",
             [](std::int32_t n_labels, std::int64_t n_features, LearnerList learners, std::uint64_t seed,

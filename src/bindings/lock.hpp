@@ -111,6 +111,12 @@ class Lock final : public AfterFork {
 // are made of others. A weak learner that calls the model that teaches it gets as far as the other lock.
 class TurnLock {
   public:
+    // Refuses a thread that reads under the model's own lock `inner`: it would wait for one who waits for it to end.
+    void check(const Lock& inner) {
+        if (Lock::Reading::n_of(inner) > 0 && !lock_.is_mine())
+            throw std::runtime_error(
+                "a weak learner may not change the model that asks for its votes, nor ask for its state");
+    }
     void lock() {
         if (!lock_.is_mine()) {
             lock_.lock();

@@ -162,6 +162,8 @@ class Model {
         writing([&](Booster& b) { b.restore(*earlier.booster_); });
     }
 
+    const Lock& lock() const { return lock_; }
+
   private:
     void check_width(std::int64_t n_features) const {
         if (n_features != booster_->n_features())

@@ -130,6 +130,43 @@ def test_ranking_beside_growth_has_a_name_for_every_label():
             model.add_labels([f"new {n}"])
 
 
+class Curious:
+    """Its votes are uniform; asked for them, it calls its own model."""
+
+    def __init__(self, call):
+        self.call, self.model = call, None
+
+    def predict(self, x):
+        if self.model is not None:
+            self.call(self.model)
+        return np.full(K, 1 / K)
+
+    def learn(self, x, relevant, costs, weight):
+        pass
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda model: model.state(),
+        lambda model: model.learn(np.ones(D), {0}),
+        lambda model: model.add_features(1),
+        lambda model: setattr(model, "n_threads", 2),
+    ],
+    ids=["state", "learn", "add_features", "n_threads"],
+)
+def test_a_learner_that_is_asked_for_votes_may_not_wait_for_its_models_turn(call):
+    """Whoever learns beside it would wait for the votes, and have the turn."""
+    learner = Curious(call)
+    model = bl.AdaOLMR(K, learners=[learner])
+    model.learn(*(each[0] for each in rows(1)))
+    learner.model = model
+    with pytest.raises(RuntimeError, match="a weak learner may not change the model"):
+        model.score(np.ones(D))
+    learner.model = None
+    assert model.score(np.ones(D)).shape == (K,)
+
+
 @pytest.mark.parametrize("bad", [0, -1, 1.5, 2**20])
 def test_bad_numbers_of_threads(bad):
     model = bl.LabelRanker(K)

@@ -103,7 +103,7 @@ class Booster(State):
         >>> model.learn([0.2, 1.0], {"sun", "wind"})
         array([0., 0., 0.])
         """
-        with self._lock:
+        with self._turn():
             self._catch_up()
             return self._learn(x, relevant, weight, unknown)
 
@@ -237,7 +237,7 @@ class Booster(State):
     @n_threads.setter
     def n_threads(self, n: int) -> None:
         n = whole_number(n, "n_threads", 1, 1024)
-        with self._lock:
+        with self._turn():
             if self._native is not None:
                 self._native.set_threads(n)
             self._n_threads = n

@@ -25,7 +25,7 @@ class CannotGrow(TypeError):
 class Growth(Record):
     """The part of `Booster` that makes room for new labels and features."""
 
-    _lock: _core.TurnLock  # whoever changes the model holds it
+    _lock: _core.TurnLock  # see _turn
     _n_labels: int
     _labels: list[Any] | None
     _space: LabelSpace
@@ -34,13 +34,19 @@ class Growth(Record):
     _learners: list[Description]
     _resolved: list[Description] | None
 
+    def _turn(self) -> _core.TurnLock:
+        """For `with`: calls that change the model, or need all of it, come one after the other."""
+        if self._native is not None:
+            self._lock.check(self._native)
+        return self._lock
+
     def add_labels(self, labels: int | Sequence[Any]) -> None:
         """Make room for new labels: their number, or their names if labels have names.
 
         The new labels come last. Learners know nothing of them yet, so they start as any label that has not been
         seen. The theorems assume a fixed k: their bounds hold from here on for a stream that starts here.
         """
-        with self._lock:
+        with self._turn():
             self._catch_up()
             self._add_labels(labels)
 
@@ -98,7 +104,7 @@ class Growth(Record):
         >>> model.learn([1.0, 2.0, 0.5], {0}).shape
         (3,)
         """
-        with self._lock:
+        with self._turn():
             self._catch_up()
             self._add_features(features, were)
 

@@ -69,7 +69,7 @@ class State(Growth):
 
         Arrays of learner i are named ``learners.i.<name>``; see the file format in the docs.
         """
-        with self._lock:
+        with self._turn():
             self._catch_up()
             python = {
                 str(i): copy.deepcopy(d.learner.get_state())
@@ -132,7 +132,7 @@ class State(Growth):
         return model  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        with self._lock:
+        with self._turn():
             self._catch_up()
             config = {**self.config(), "settings": self._live_settings()}
             chosen = self._learners if self._resolved is None else self._resolved

@@ -63,7 +63,7 @@ def save(model: Booster, path: str | os.PathLike[str], extra: dict[str, Any] | N
     {'rows': 7}
     """
     with replace_file(path) as file:
-        with model._lock:
+        with model._turn():
             model._catch_up()
             if model._native is None:
                 _write(file, model, extra, None)
