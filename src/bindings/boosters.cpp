@@ -31,6 +31,14 @@ Model* made(std::int32_t n_labels, std::int64_t n_features, const LearnerList& g
         std::make_unique<Kind>(n_labels, n_features, std::move(learners), seed, std::forward<Settings>(settings)...));
 }
 
+// A function that the core may call and let go of in any thread.
+std::shared_ptr<nb::callable> held_by_core(nb::callable function) {
+    return std::shared_ptr<nb::callable>(new nb::callable(std::move(function)), [](nb::callable* f) {
+        const WithPython python;
+        delete f;
+    });
+}
+
 }  // namespace
 
 void bind_boosters(nb::module_& m) {
@@ -184,24 +192,33 @@ void bind_boosters(nb::module_& m) {
         .def(
             "watch_drift", [](Model& self, bool watch) { self.writing([&](Booster& b) { b.watch_drift(watch); }); },
             "watch"_a)
-        .def(
-            "has_table",
-            [](const Model& self, std::int64_t n_relevant) {
-                return self.reading(
-                    [&](const Booster& b) { return dynamic_cast<const OnlineBMR&>(b).has_table(n_relevant); });
-            },
-            "n_relevant"_a)
         .def("forget_tables",
              [](Model& self) { self.writing([&](Booster& b) { dynamic_cast<OnlineBMR&>(b).forget_tables(); }); })
         .def(
-            "set_table",
-            [](Model& self, std::int64_t n_relevant, double origin, std::int32_t per_unit, Matrix<double> values,
-               bool is_exponential, double start) {
-                StepTable table{is_exponential, origin, per_unit, values.shape(1), {}, start};
-                table.values.assign(values.data(), values.data() + values.size());
-                self.writing([&](Booster& b) { dynamic_cast<OnlineBMR&>(b).set_table(n_relevant, std::move(table)); });
+            "set_table_source",
+            [](Model& self, nb::callable source) {
+                // (N, k, |Y|, edge of the search) -> what a StepTable has
+                auto shared = held_by_core(std::move(source));
+                self.writing([&](Booster& b) {
+                    dynamic_cast<OnlineBMR&>(b).set_table_source(
+                        [shared](std::int32_t n, std::int32_t k, std::int64_t n_relevant, double edge) {
+                            const WithPython python;
+                            const auto made = nb::cast<nb::tuple>((*shared)(n, k, n_relevant, edge));
+                            const auto values = nb::cast<Matrix<double>>(made[2]);
+                            StepTable table{nb::cast<bool>(made[3]),
+                                            nb::cast<double>(made[0]),
+                                            nb::cast<std::int32_t>(made[1]),
+                                            values.shape(1),
+                                            {},
+                                            nb::cast<double>(made[4])};
+                            table.values.assign(values.data(), values.data() + values.size());
+                            return table;
+                        });
+                });
             },
-            "n_relevant"_a, "origin"_a, "per_unit"_a, "values"_a, "is_exponential"_a, "start"_a)
+            "source"_a,
+            nb::sig("def set_table_source(self, source: collections.abc.Callable[[int, int, int, float], "
+                    "tuple[float, int, numpy.typing.NDArray[numpy.float64], bool, float]]) -> None"))
         .def(
             "search_edge",
             [](Model& self, const EdgeSearch& search) {
@@ -218,10 +235,7 @@ void bind_boosters(nb::module_& m) {
             [](Model& self, nb::callable function) {
                 // expert scores (N, k) of s^0 .. s^{N-1}, the indicators of relevant and irrelevant labels, and the
                 // edge of the search -> costs (N, k)
-                auto shared = std::shared_ptr<nb::callable>(new nb::callable(std::move(function)), [](nb::callable* f) {
-                    const WithPython python;
-                    delete f;
-                });
+                auto shared = held_by_core(std::move(function));
                 self.writing([&](Booster& b) {
                     const auto n = static_cast<std::size_t>(b.n_votes());
                     dynamic_cast<OnlineBMR&>(b).set_cost_function(

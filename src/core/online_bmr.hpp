@@ -44,15 +44,10 @@ class OnlineBMR final : public Booster {
     }
 
     // The law of the random walk depends on |Y| (and on nothing else of the example): one table for each.
-    bool has_table(std::int64_t n_relevant) const { return tables_.count(n_relevant) != 0; }
-    void set_table(std::int64_t n_relevant, StepTable table) {
-        // d - 1 is looked up one unit to the left of d
-        const std::size_t least = table.is_exponential ? 1 : static_cast<std::size_t>(std::max(table.per_unit, 0)) + 2;
-        if (table.per_unit < 1 || table.width < least ||
-            table.values.size() != table.width * static_cast<std::size_t>(n_votes_))
-            throw std::invalid_argument("a step table needs n_learners rows of more than one unit each");
-        tables_[n_relevant] = std::make_shared<StepTable>(std::move(table));
-    }
+    // They are made when they are needed. The edge is that of the search, or 0 without one.
+    using TableSource =
+        std::function<StepTable(std::int32_t n_votes, std::int32_t n_labels, std::int64_t n_relevant, double edge)>;
+    void set_table_source(TableSource source) { table_source_ = std::move(source); }
     void forget_tables() { tables_.clear(); }
 
     // The edge follows the learners from now on. Tables are of one edge, and are forgotten when it changes.
@@ -60,7 +55,6 @@ class OnlineBMR final : public Booster {
     const std::optional<EdgeSearch>& edge_search() const { return search_; }
 
     // For a loss that does not split into pairs: costs of all learners at once, from (expert scores, labels), N x k.
-    // The edge is that of the search, or 0 without one.
     using CostFunction =
         std::function<void(const double* expert_scores, const Labels& labels, double edge, double* costs)>;
     void set_cost_function(CostFunction function) { cost_function_ = std::move(function); }
@@ -75,9 +69,9 @@ class OnlineBMR final : public Booster {
 
     void prepare(const Labels& labels) override {
         if (cost_function_)
-            cost_function_(expert_row(0), labels, search_ ? search_->edge() : 0.0, cost_row(0));
+            cost_function_(expert_row(0), labels, searched_edge(), cost_row(0));
         else
-            table_ = tables_.at(static_cast<std::int64_t>(labels.relevant.size())).get();
+            table_ = table(static_cast<std::int64_t>(labels.relevant.size()));
     }
 
     // c^{i+1}[l] = phi^{N-i-1}(s^i + e_l), less the constant phi^{N-i-1}(s^i): only pairs that contain l move.
@@ -97,8 +91,7 @@ class OnlineBMR final : public Booster {
     void update(const Labels&, double) noexcept override {}
     void row_learned(const Labels& labels) noexcept override {
         if (!search_) return;
-        const auto table = tables_.find(static_cast<std::int64_t>(labels.relevant.size()));
-        if (table != tables_.end()) search_->promise(table->second->start);
+        if (labels.has_pairs() && !cost_function_) search_->promise(table_->start);
         if (search_->is_time_to_look(clock_) && search_->look(record().edge_numerator(), record().edge_denominator()))
             tables_.clear();
     }
@@ -117,6 +110,19 @@ class OnlineBMR final : public Booster {
     void restart_weights() noexcept override {}
 
   private:
+    double searched_edge() const { return search_ ? search_->edge() : 0.0; }
+
+    const StepTable* table(std::int64_t n_relevant) {
+        if (const auto found = tables_.find(n_relevant); found != tables_.end()) return found->second.get();
+        auto made = std::make_shared<const StepTable>(table_source_(n_votes_, n_labels_, n_relevant, searched_edge()));
+        // d - 1 is looked up one unit to the left of d
+        const std::size_t least = made->is_exponential ? 1 : static_cast<std::size_t>(std::max(made->per_unit, 0)) + 2;
+        if (made->per_unit < 1 || made->width < least ||
+            made->values.size() != made->width * static_cast<std::size_t>(n_votes_))
+            throw std::invalid_argument("a step table needs n_learners rows of more than one unit each");
+        return tables_.emplace(n_relevant, std::move(made)).first->second.get();
+    }
+
     void table_steps(std::size_t left, PairScratch& scratch) const {
         const StepRow row{&table_->values[left * table_->width], table_->origin, table_->per_unit,
                           static_cast<std::int32_t>(table_->width) - 2};
@@ -140,6 +146,7 @@ class OnlineBMR final : public Booster {
 
     std::map<std::int64_t, std::shared_ptr<const StepTable>> tables_;
     const StepTable* table_ = nullptr;  // of the round at hand
+    TableSource table_source_;
     CostFunction cost_function_;
     std::optional<EdgeSearch> search_;
 };

@@ -159,7 +159,7 @@ def test_a_learner_that_is_asked_for_votes_may_not_wait_for_its_models_turn(call
     """Whoever learns beside it would wait for the votes, and have the turn."""
     learner = Curious(call)
     model = bl.AdaOLMR(K, learners=[learner])
-    model.learn(*(each[0] for each in rows(1)))
+    model.learn(*rows(5))
     learner.model = model
     with pytest.raises(RuntimeError, match="a weak learner may not change the model"):
         model.score(np.ones(D))

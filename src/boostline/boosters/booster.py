@@ -63,15 +63,6 @@ class Booster(State):
         self._lock = _core.TurnLock()
         self._space = LabelSpace(self._n_labels, self._labels)
 
-    # What the algorithms may supply, beside what `State` asks for.
-
-    def _prepare(self, native: _core.Model, sets: LabelSets) -> None:
-        """Get ready for label sets of these sizes."""
-
-    def _pieces(self, clock: int, n: int) -> Sequence[slice]:
-        """How to cut n rows that are learned at this clock, where something has to be done between them."""
-        return (slice(0, n),)
-
     # Learning and ranking.
 
     def learn(self, x: Any, relevant: Any, *, weight: Any = 1.0, unknown: Any = None) -> FloatArray:
@@ -117,10 +108,16 @@ class Booster(State):
         undo = None
         try:
             undo = Undo(native, rows.n)
-            scores = [
-                self._learn_piece(native, rows.take(part), sets.take(part), weights[part])
-                for part in self._pieces(clock, rows.n)
-            ]
+            scores = native.learn(
+                rows.native,
+                rows.n_features,
+                sets.n_labels,
+                sets.relevant.start,
+                sets.relevant.values,
+                sets.unknown.start,
+                sets.unknown.values,
+                weights,
+            )
         except BaseException as error:
             # A row is learned by all or by nobody. With learners written in Python the whole call is taken back;
             # without them the rows before stay, when Ctrl-C comes or there is no memory for the next one.
@@ -138,24 +135,7 @@ class Booster(State):
                 ) from error
             raise
         self._keep(native, rows, sets)
-        if rows.is_single:
-            return np.asarray(scores[0][0])
-        return scores[0] if len(scores) == 1 else np.concatenate(scores)
-
-    def _learn_piece(
-        self, native: _core.Model, rows: Rows, sets: LabelSets, weights: FloatArray
-    ) -> FloatArray:
-        self._prepare(native, sets)
-        return native.learn(
-            rows.native,
-            rows.n_features,
-            sets.n_labels,
-            sets.relevant.start,
-            sets.relevant.values,
-            sets.unknown.start,
-            sets.unknown.values,
-            weights,
-        )
+        return scores[0] if rows.is_single else scores
 
     def score(self, x: Any) -> FloatArray:
         """Scores of the labels, higher is more relevant: (k,) for one example, (n, k) for a block. Changes nothing.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import functools
 import weakref
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from boostline import _core, losses, potentials
 from boostline.boosters.booster import Booster
-from boostline.boosters.edge_search import PERIOD, new_search
-from boostline.contract.label_sets import LabelSets
+from boostline.boosters.edge_search import new_search
 from boostline.contract.numbers import real_number
 from boostline.learners.trees import PAPER_TREES
 
@@ -106,36 +105,14 @@ class OnlineBMR(Booster):
         native = _core.Model.online_bmr(self._n_labels, n_features, learners, self._seed)
         if self._search is not None:
             native.search_edge(self._search)
-        # Where the loss has no tables, the compiled model asks this one for costs.
-        if not isinstance(self._loss, losses.PairLoss):
+        # What costs are made of, when the compiled model needs it: tables where the loss has them, else the costs.
+        if isinstance(self._loss, losses.PairLoss):
+            native.set_table_source(functools.partial(_step_table, self._loss, self._edge))
+        else:
             # A weak reference: the compiled model must not keep alive what keeps it alive.
             model = weakref.ref(self)
             native.set_cost_function(lambda *example: _alive(model)._estimated_costs(*example))
         return native
-
-    def _prepare(self, native: _core.Model, sets: LabelSets) -> None:
-        if not isinstance(self._loss, losses.PairLoss):
-            return
-        edge = self._edge if self._edge is not None else native.edge_search().edge
-        for size in np.unique(sets.relevant.sizes):
-            n_relevant = int(size)
-            if 0 < n_relevant < self._n_labels and not native.has_table(n_relevant):
-                walk = (
-                    self._loss,
-                    native.n_votes(),
-                    self._n_labels,
-                    n_relevant,
-                    potentials.clipped_edge(edge, n_relevant),
-                )
-                table = potentials.step_table(*walk)
-                native.set_table(
-                    n_relevant,
-                    table.lo,
-                    round(1.0 / table.step),
-                    np.ascontiguousarray(table.values),
-                    table.rho is not None,
-                    0.0 if self._search is None else potentials.start_potential(*walk),
-                )
 
     def _estimated_costs(
         self,
@@ -161,13 +138,6 @@ class OnlineBMR(Booster):
         ]
         return np.ascontiguousarray(found)
 
-    def _pieces(self, clock: int, n: int) -> Sequence[slice]:
-        """With ``edge="auto"``, pieces end where the edge is looked at: at every PERIOD-th row of the stream."""
-        if self._search is None:
-            return super()._pieces(clock, n)
-        ends = [*range(PERIOD - clock % PERIOD, n, PERIOD), n]
-        return [slice(start, end) for start, end in itertools.pairwise([0, *ends])]
-
     def _after_growth(self, native: _core.Model) -> None:
         native.forget_tables()  # the law of the random walk depends on k
 
@@ -180,6 +150,23 @@ class OnlineBMR(Booster):
     def _live_settings(self) -> dict[str, Any]:
         # One that a user wrote cannot be made from its description.
         return {**self._settings(), "loss": self._loss}
+
+
+def _step_table(
+    loss: losses.PairLoss,
+    fixed_edge: float | None,
+    n_learners: int,
+    n_labels: int,
+    n_relevant: int,
+    searched_edge: float,
+) -> tuple[float, int, FloatArray, bool, float]:
+    """Origin, entries per unit, values, whether they are the closed form's, and phi^N(0), which a search promises."""
+    edge = potentials.clipped_edge(fixed_edge or searched_edge, n_relevant)
+    walk = (loss, n_learners, n_labels, n_relevant, edge)
+    table = potentials.step_table(*walk)
+    start = 0.0 if fixed_edge else potentials.start_potential(*walk)
+    values = np.ascontiguousarray(table.values)
+    return table.lo, round(1.0 / table.step), values, table.rho is not None, start
 
 
 def _alive(reference: weakref.ref[OnlineBMR]) -> OnlineBMR:
