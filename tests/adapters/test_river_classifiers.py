@@ -170,7 +170,7 @@ def test_learners_that_cannot_take_more_features_keep_the_first():
     model = AdaOLMRClassifier([Half()])
     model.learn_one({"a": 1.0}, {"x": True, "y": False})
     names = {f"n{i}": 1.0 for i in range(20)}
-    with pytest.warns(UserWarning, match="is left out, because all 9 places are taken"):
+    with pytest.warns(UserWarning, match="is ignored, because the model has 9 features already"):
         model.learn_one({"a": 1.0, **names}, {"x": True, "y": False})
     model.learn_one({"a": 1.0, **names}, {"x": False, "y": True})
     assert model.booster.n_features == 9
@@ -179,7 +179,9 @@ def test_learners_that_cannot_take_more_features_keep_the_first():
 def test_too_many_features_are_left_out_with_one_warning():
     model = AdaOLMRClassifier(paper_trees(3), n_features=2)
     model.learn_one({"a": 1.0, "b": 2.0}, {"x": True, "y": False})
-    with pytest.warns(UserWarning, match="feature 'c' is left out, because all 2 places are taken"):
+    with pytest.warns(
+        UserWarning, match="feature 'c' is ignored, because the model has 2 features already"
+    ):
         model.learn_one({"a": 1.0, "c": 2.0}, {"x": True, "y": False})
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -68,8 +68,8 @@ def test_rank_loss_needs_single_label_votes():
         ({"grace_period": -1}, "grace_period is -1"),
         ({"split_confidence": 0.0}, "split_confidence is 0.0"),
         ({"weight_scale": 0}, "weight_scale is 0"),
-        ({"features": ()}, "distinct covariates"),
-        ({"features": (1, 1)}, "distinct covariates"),
+        ({"features": ()}, "distinct columns"),
+        ({"features": (1, 1)}, "distinct columns"),
         ({"max_bytes": 0}, "max_bytes is 0"),
     ],
 )

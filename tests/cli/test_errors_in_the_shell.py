@@ -28,8 +28,8 @@ def refused(boostline):
     ("content", "message"),
     [
         (b"", "is empty, or has no header line"),
-        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is a binary file, but text is needed"),
-        ("x,tag_a,tag_b\n1,0,1\n".encode("utf-16"), "is UTF-16 text, but UTF-8 is needed"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is a binary file, but must be text"),
+        ("x,tag_a,tag_b\n1,0,1\n".encode("utf-16"), "is UTF-16 text, but must be UTF-8"),
         (b"x;tag_a;tag_b\n1;0;1\n", "seem to be separated by ';'; give --delimiter ';'"),
         (b"x\ttag_a\ttag_b\n1\t0\t1\n", "give --delimiter tab"),
         (b"x,tag_\xe9,b\n1,0,1\n", "is not utf-8; give --encoding latin-1"),
@@ -39,7 +39,7 @@ def refused(boostline):
             "give --categories id=value,value,... with its values, or --drop id",
         ),
         (b"x,tag_a,tag_b\n", "has no rows"),
-        (b"PAR1", "is a Parquet file, and no text: give --format parquet"),
+        (b"PAR1", "is a Parquet file, not text: give --format parquet"),
     ],
 )
 def test_csv_that_is_not_what_it_seems(content, message, from_a_pipe, refused, tmp_path):
@@ -81,7 +81,7 @@ def test_files_of_other_formats(refused, tmp_path):
     assert "give the name of a file instead of a stream" in said
     (tmp_path / "d.svm").write_text("0 1:1\n")
     said = refused("train", "d.svm", "--drop", "x", *TRAIN)
-    assert "--drop has no meaning for the format svmlight\n" in said
+    assert "--drop is not an option of the format svmlight\n" in said
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_options_that_cannot_be(options, message, refused, tmp_path):
 
 def test_options_without_meaning_for_a_named_set(refused, data_folder):
     said = refused("evaluate", "yeast", "--train-rows", "5")
-    assert said == "error: --train-rows has no meaning for the named set 'yeast'\n"
+    assert said == "error: --train-rows cannot be used with the named data set 'yeast'\n"
 
 
 def test_an_attribute_that_is_misspelt(refused, tmp_path):

@@ -167,7 +167,7 @@ BAD: dict[str, tuple[Any, Any, Any, type[Exception], str]] = {
                              "unknown has label 0 of row 0, but must not have labels that are in relevant too"),
     "unknown out of range": (None, {0}, {9}, ValueError, "unknown has label 9, but n_labels is 4"),
     "unknown is a number": (None, {0}, 3, TypeError, "unknown is a int, but must be a set or list of labels"),
-    "NaN in unknown": (None, {0}, np.array([0, 0, nan, 0]), ValueError, "unknown has NaN, but must say yes or no"),
+    "NaN in unknown": (None, {0}, np.array([0, 0, nan, 0]), ValueError, "unknown has NaN, but must be True or False"),
     "a foreign name": (NAMES, {"hail"}, None, ValueError,
                        "relevant has label 'hail', but labels must be those of the model: 'sun', 'rain',"),
     "a near name": (NAMES, {"rian"}, None, ValueError, "relevant has label 'rian' (is 'rain' meant?), but labels"),

@@ -136,5 +136,5 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
 
 
 def test_options_of_files_are_refused_for_named_sets() -> None:
-    with pytest.raises(ValueError, match="labels has no meaning for the named set 'yeast'"):
+    with pytest.raises(ValueError, match="labels cannot be used with the named data set 'yeast'"):
         data.load("yeast", labels=["Class1"])

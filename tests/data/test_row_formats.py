@@ -83,23 +83,23 @@ def test_svmlight_is_what_scikit_learn_writes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1 1:1\n1 1:x\n", r":2: is no row 'label,label index:value"),
-        ("1 1:1\n1 1\n", r":2: is no row"),
-        ("1 1:1\na 1:1\n", r":2: is no row"),
-        ("1 1:1\n1 2:1 1:1\n", r":2: is no row .*sorted and unique"),
-        ("1 1:1\n1 1:inf\n", r":2: is no row .*infinite"),
+        ("1 1:1\n1 1:x\n", r":2: is not of the form 'label,label index:value"),
+        ("1 1:1\n1 1\n", r":2: is not of the form"),
+        ("1 1:1\na 1:1\n", r":2: is not of the form"),
+        ("1 1:1\n1 2:1 1:1\n", r":2: is not of the form .*sorted and unique"),
+        ("1 1:1\n1 1:inf\n", r":2: is not of the form .*infinite"),
         (
             "1 1:1\n1 0:1\n",
             r":2: the row has the feature 0, but the first one is 1: pass zero_based=True",
         ),
         ("1 1:1\n1 9:1\n", r":2: the row has the feature 9, but the last one is 3"),
-        ("1 1:1\n8 1:1\n", r":2: the row has the label 8, which is not among the 3 labels"),
-        ("1 1:1\n0.5 1:1\n", r":2: the row has the label 0.5, which is not among"),
+        ("1 1:1\n8 1:1\n", r":2: the row has the label 8, which is not one of the 3 labels"),
+        ("1 1:1\n0.5 1:1\n", r":2: the row has the label 0.5, which is not one of"),
         ("1 1:1\n1,1 1:1\n", r":2: the row has a label twice"),
-        ("1 1:1\ninf 1:1\n", r":2: the row has the label inf, which is not among"),
-        ("1 1:1\n1 1:1_0\n", r":2: is no row .*underscore"),
-        ("1 1:1\n1_0 1:1\n", r":2: is no row .*underscore"),
-        ("9" * 5000 + " 3 3\n1 1:1\n", r":1: is no row"),
+        ("1 1:1\ninf 1:1\n", r":2: the row has the label inf, which is not one of"),
+        ("1 1:1\n1 1:1_0\n", r":2: is not of the form .*underscore"),
+        ("1 1:1\n1_0 1:1\n", r":2: is not of the form .*underscore"),
+        ("9" * 5000 + " 3 3\n1 1:1\n", r":1: is not of the form"),
     ],
 )
 def test_svmlight_damage_is_named_with_file_and_line(text: str, message: str) -> None:
@@ -111,7 +111,7 @@ def test_svmlight_damage_is_named_with_file_and_line(text: str, message: str) ->
 def test_svmlight_labels_that_are_no_integers(label: str, tmp_path: Path) -> None:
     path = tmp_path / "a.svm"
     path.write_text(f"1 1:2\n{label} 1:2\n")
-    with pytest.raises(DataError, match=rf"a\.svm:2: the label {label} is no integer"):
+    with pytest.raises(DataError, match=rf"a\.svm:2: the label {label} is not an integer"):
         data.load(path)
 
 
@@ -119,9 +119,21 @@ def test_svmlight_labels_that_are_no_integers(label: str, tmp_path: Path) -> Non
     ("text", "told", "message"),
     [
         ("1 1:1\n1 2000000000:1\n", {}, r":2: the row has the feature 2000000000; more than"),
-        ("1 2000000000 3\n1 1:1\n", {}, r":1: the first line promises 2000000000 features"),
-        ("1 3 2000000000\n1 1:1\n", {}, r":1: the first line promises 2000000000 labels"),
-        ("1 2000000000 3\n1 1:1\n", {"labels": 3}, r":1: the first line promises 2000000000 feat"),
+        (
+            "1 2000000000 3\n1 1:1\n",
+            {},
+            r":1: the first line says that there are 2000000000 features",
+        ),
+        (
+            "1 3 2000000000\n1 1:1\n",
+            {},
+            r":1: the first line says that there are 2000000000 labels",
+        ),
+        (
+            "1 2000000000 3\n1 1:1\n",
+            {"labels": 3},
+            r":1: the first line says that there are 2000000000 feat",
+        ),
     ],
 )
 def test_a_few_bytes_of_svmlight_do_not_take_all_memory(
@@ -147,7 +159,7 @@ def test_more_svmlight_features_than_the_limit_can_be_asked_for(
     monkeypatch.setattr("boostline.data.formats.svmlight.MAX_COLUMNS", 10)
     path = tmp_path / "a.svm"
     path.write_text("1 20:1\n")
-    with pytest.raises(DataError, match="more than 10 are taken only if features= says"):
+    with pytest.raises(DataError, match="more than 10 are accepted only if features= gives"):
         data.load(path)
     assert data.load(path, features=20).X.shape == (1, 20)
 
@@ -167,7 +179,7 @@ def test_svmlight_streams_need_to_be_told(tmp_path: Path) -> None:
         data.stream(named(SVM, "x.svm"), labels=[1, 1], features=3)
     path = tmp_path / "a.svm"
     path.write_text("1 1:2\n1.5 1:2\n")
-    with pytest.raises(DataError, match=r"a\.svm:2: the label 1.5 is no integer"):
+    with pytest.raises(DataError, match=r"a\.svm:2: the label 1.5 is not an integer"):
         data.load(path)
     path.write_text("1:2\n")
     with pytest.raises(DataError, match="no row has a label"):
@@ -237,25 +249,31 @@ def test_json_rows_that_have_every_feature_are_dense() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"features": {"a": 1}, "labels": ["y"', r"is no JSON: "),
-        ("[1, 2]", r"the row is an array, but an object is wanted"),
+        ('{"features": {"a": 1}, "labels": ["y"', r"is not valid JSON: "),
+        ("[1, 2]", r"the row is an array, but must be an object"),
         (
             '{"features": {"a": 1}, "label": []}',
             r"the row has no 'labels'; it has 'features', 'label'",
         ),
-        ('{"features": 3, "labels": []}', r"'features' is a number, but an object or array"),
-        ('{"features": {"a": [1]}, "labels": []}', r"the feature 'a' is an array, but a number"),
+        (
+            '{"features": 3, "labels": []}',
+            r"'features' is a number, but must be an object or an array",
+        ),
+        (
+            '{"features": {"a": [1]}, "labels": []}',
+            r"the feature 'a' is an array, but must be a number",
+        ),
         ('{"features": {"a": Infinity}, "labels": []}', r"the feature 'a' is infinite"),
         (
             '{"features": {"b": 1}, "labels": []}',
-            r"the row has the feature 'b', which is not among the 1",
+            r"the row has the feature 'b', which is not one of the 1",
         ),
         ('{"features": {}, "labels": "y"}', r"'labels' is a text, but must be an array of the"),
         (
             '{"features": {}, "labels": ["z"]}',
-            r"the row has the label 'z', which is not among the 1",
+            r"the row has the label 'z', which is not one of the 1",
         ),
-        ('{"features": {}, "labels": [true]}', r"a label is true or false, but a text"),
+        ('{"features": {}, "labels": [true]}', r"a label is true or false, but must be text"),
         ('{"features": {}, "labels": ["y", "y"]}', r"the row has label 'y' twice, but must have"),
         (
             '{"features": {}, "labels": {"y": "yes"}}',

@@ -170,7 +170,7 @@ def test_standard_input(name: str, tmp_path: Path) -> None:
     first, again, closed = run.stdout.splitlines()
     X, Y = numbers(50)
     assert float(first.split()[-1]) == pytest.approx(X.sum() + Y.sum())
-    assert again == "standard input has been read, and can be read but once"
+    assert again == "standard input has been read already, and can be read only once"
     assert closed == "False"
 
 
@@ -283,7 +283,7 @@ def repeat(source: Path, target: Path, times: int) -> None:
 
 
 def test_blocks_need_a_row() -> None:
-    with pytest.raises(ValueError, match="block is 0, but a block needs at least 1 row"):
+    with pytest.raises(ValueError, match="block is 0, but must be at least 1"):
         data.stream("a.csv", labels=["y"], block=0)
 
 

@@ -166,11 +166,11 @@ def test_the_truth_stays_with_its_rows() -> None:
     ("arguments", "message"),
     [
         ({"n": -1}, "n is -1"),
-        ({"d": 0}, "d is 0, but at least 1 feature"),
-        ({"k": 1}, "k is 1, but ranking needs at least 2 labels"),
+        ({"d": 0}, "d is 0, but must be at least 1"),
+        ({"k": 1}, "k is 1, but must be at least 2"),
         ({"seed": -1}, "seed is -1"),
-        ({"relevant": 10}, "relevant is 10, but it must lie between 0 and k=10"),
-        ({"noise": 0}, "noise is 0, but it must be positive"),
+        ({"relevant": 10}, "relevant is 10, but must lie between 0 and k=10"),
+        ({"noise": 0}, "noise is 0, but must be positive"),
         ({"start": 0.8}, "the drift is from 0.8 to 0.75"),
     ],
 )
@@ -180,7 +180,7 @@ def test_bad_arguments_are_named(arguments: dict[str, float], message: str) -> N
 
 
 def test_bad_streams_are_named() -> None:
-    with pytest.raises(ValueError, match="kind is 'other', but the kinds are separable, noisy"):
+    with pytest.raises(ValueError, match="kind is 'other', but must be one of separable, noisy"):
         synthetic.stream("other")
     with pytest.raises(ValueError, match="abrupt needs to know where the stream ends"):
         synthetic.stream("abrupt")

@@ -119,7 +119,7 @@ def test_numbers_that_turn_up_late_are_taken() -> None:
             r":3: the column 'x' has 'a', which is no number; pass categories=",
         ),
         ("x,y\n1,0\n1e999,0\n", {}, r":3: the column 'x' has an infinite value"),
-        ("x,y\n1,0\n1,2\n", {}, r":3: the label 'y' has '2', but must have 0 or 1, or nothing"),
+        ("x,y\n1,0\n1,2\n", {}, r":3: the label 'y' has '2', but must have 0 or 1, or be empty"),
         (
             "x,y\n1,0\nz,0\n",
             {"categories": {"x": ["1"]}},
@@ -136,10 +136,10 @@ def test_numbers_that_turn_up_late_are_taken() -> None:
         ("x,y\n1,0\n", {"labels": None}, r"does not say which columns are labels: pass labels="),
         (b"x,y\n1,\xff\n", {}, r":2: the column 'y': .*invalid UTF8"),
         (b"\xff,y\n1,0\n", {}, r":1: is not utf-8"),
-        ("x,y\r1,0\r2,1\r", {}, r":1: has a carriage return that ends no line; lines must end"),
-        ("x,y\n1,0\r2,1\n", {}, r":2: has a carriage return that ends no line"),
-        ("x,y\n1,0\n1,0\r\r\n", {}, r":3: has a carriage return that ends no line"),
-        ('x,y\n1,0\n"1\r",0\r"2",0\n', {}, r":3: has a carriage return that ends no line"),
+        ("x,y\r1,0\r2,1\r", {}, r":1: has a carriage return within a line; lines must end"),
+        ("x,y\n1,0\r2,1\n", {}, r":2: has a carriage return within a line"),
+        ("x,y\n1,0\n1,0\r\r\n", {}, r":3: has a carriage return within a line"),
+        ('x,y\n1,0\n"1\r",0\r"2",0\n', {}, r":3: has a carriage return within a line"),
         (
             'x,y\n\n1,0\n"1\n",0\n\nu,1\n',
             {"categories": {"x": ["1"]}},
@@ -180,7 +180,7 @@ def test_bad_arguments_are_named() -> None:
     for delimiter in (";;", "\n", "\xe9"):
         with pytest.raises(ValueError, match=r"delimiter is .*, but must be one ASCII character"):
             read("x,y\n", delimiter=delimiter)
-    with pytest.raises(ValueError, match="zero_based has no meaning for the format csv"):
+    with pytest.raises(ValueError, match="zero_based is not an option of the format csv"):
         read("x,y\n", zero_based=True)
 
 
@@ -233,7 +233,7 @@ def test_parquet_that_is_damaged(tmp_path: Path) -> None:
     pq.write_table(table, path, write_page_checksum=True)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(DataError, match=r"t\.parquet: is no Parquet file, or is cut off"):
+    with pytest.raises(DataError, match=r"t\.parquet: is not a Parquet file, or is incomplete"):
         data.load(path, labels=["y"])
     path.write_bytes(whole[:1000] + bytes(10) + whole[1010:])
     with pytest.raises(DataError, match=r"t\.parquet: is damaged"):
@@ -285,5 +285,5 @@ def test_parquet_whose_texts_are_no_utf8(tmp_path: Path) -> None:
         data.load(path, labels=["y"], categories={"colour": ["green"]})
     pq.write_table(table, path, compression="none")
     path.write_bytes(path.read_bytes().replace(b"colour", b"col\xffur"))
-    with pytest.raises(DataError, match=r"t\.parquet: is no Parquet file, or is cut off"):
+    with pytest.raises(DataError, match=r"t\.parquet: is not a Parquet file, or is incomplete"):
         data.load(path, labels=["y"])

@@ -33,7 +33,7 @@ def test_a_new_category_is_a_missing_value(format, tmp_path):
     expected = [[0, 1, 0], [1, NAN, NAN], [2, 0, 1], [3, NAN, NAN], [4, NAN, NAN]]
     np.testing.assert_array_equal(X, expected)
     assert (unseen.total, str(unseen)) == (2, "colour=purple (2 times)")
-    with pytest.raises(DataError, match="'purple', which is not among its categories"):
+    with pytest.raises(DataError, match="'purple', which is not one of its categories"):
         read(text, format, categories=known)
 
 
@@ -47,7 +47,7 @@ def test_json_lines_without_labels_and_with_new_words():
     X = read(text, "jsonl", features=features, unseen=unseen)
     np.testing.assert_array_equal(X, [[1, 1, 0], [NAN, 2, NAN], [NAN, 0, NAN], [NAN, 0, NAN]])
     assert unseen.names == {"colour=purple": 1, "dry": 1, "colour": 1, "colour=green": 1}
-    with pytest.raises(DataError, match="the feature 'colour=purple', which is not among"):
+    with pytest.raises(DataError, match="the feature 'colour=purple', which is not one of"):
         read(text, "jsonl", features=features)
 
 

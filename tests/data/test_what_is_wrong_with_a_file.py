@@ -13,9 +13,9 @@ from boostline.data import DataError, load, stream
     [
         (b"", "is empty"),
         (b"\n", "is empty"),
-        ("a,b\n1,0\n".encode("utf-16"), "is UTF-16 text, but UTF-8 is needed"),
+        ("a,b\n1,0\n".encode("utf-16"), "is UTF-16 text, but must be UTF-8"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is a binary file"),
-        (b"PAR1\x15\x04", "is a Parquet file, and no text: pass format='parquet'"),
+        (b"PAR1\x15\x04", "is a Parquet file, not text: pass format='parquet'"),
         (b"a;b\n1;0\n", "has a single column, 'a;b': .* separated by ';'; pass delimiter=';'"),
         (b"a\tb\n1\t0\n", r"separated by '\\t'; pass delimiter='\\t'"),
         (b"warm,cold,hot\n1,0,1\n", "has no column 'clod', .* is 'cold' meant?"),

@@ -146,7 +146,7 @@ def test_labels_may_come_up_on_the_way():
     ]
     result = prequential(AdaOLMRClassifier(paper_trees(3)), stream * 10, metrics=["coverage"])
     assert result.n == 50
-    with pytest.raises(TypeError, match="model 'ClassifierChain' must be told of every label"):
+    with pytest.raises(TypeError, match="model 'ClassifierChain' has to know every label"):
         chain = multioutput.ClassifierChain(linear_model.LogisticRegression())
         prequential(chain, [(a, {"sun": True, "rain": None})])
 

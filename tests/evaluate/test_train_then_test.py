@@ -231,7 +231,12 @@ def test_bad_scores_are_named(data, result, error, message):
         ({}, {"metrics": ["coverage", metrics.Coverage()]}, ValueError, "'coverage' twice"),
         ({"n_train": 240}, {}, ValueError, "n_train is 240"),
         ({"n_train": -1}, {}, ValueError, "n_train is -1"),
-        ({"Y": np.zeros((3, 5))}, {}, ValueError, "data.Y has 3 rows, but must have 240 as data.X"),
+        (
+            {"Y": np.zeros((3, 5))},
+            {},
+            ValueError,
+            "data.Y has 3 rows, but must have 240, like data.X",
+        ),
         ({"Y": np.full((240, 5), 2)}, {}, ValueError, "Y has the value 2"),
         (
             {"X": np.zeros(240)},
@@ -240,7 +245,12 @@ def test_bad_scores_are_named(data, result, error, message):
             r"data\.X is a ndarray, but must be .* with two axes",
         ),
         ({"unknown": np.ones((3, 5))}, {}, ValueError, "unknown is an array of shape"),
-        ({"known": np.ones((240, 5))}, {}, TypeError, "data has known, but must have its opposite"),
+        (
+            {"known": np.ones((240, 5))},
+            {},
+            TypeError,
+            "data has the attribute known, but must have unknown instead",
+        ),
         ({"Y": np.zeros((240, 6))}, {}, ValueError, r"data.Y is an array of shape \(240, 6\), but"),
     ],
 )

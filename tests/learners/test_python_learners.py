@@ -125,7 +125,7 @@ BAD = {
     "sum": (lambda: np.ones(K), ValueError, "no distribution"),
     "negative": (lambda: np.array([2.0, -1, 0, 0]), ValueError, "no distribution"),
     "nan": (lambda: np.full(K, np.nan), ValueError, "no distribution"),
-    "text": (lambda: "nonsense", TypeError, "a distribution over the labels is needed"),
+    "text": (lambda: "nonsense", TypeError, "must return a distribution over the labels"),
     "raises": (fail, ZeroDivisionError, "out of luck"),
 }
 

@@ -182,7 +182,7 @@ def test_sparse_rows(tmp_path):
         ({"seeds": 0}, "seeds is"),
         ({"seeds": [1, 1]}, "seeds is"),
         ({"jobs": 0}, "jobs is 0"),
-        ({"labels": ["a"]}, "labels is for files"),
+        ({"labels": ["a"]}, "labels can be used with files only"),
         ({"algorithms": []}, "algorithms is empty"),
     ],
 )

@@ -66,7 +66,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, file, command, environment, job
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in errors
-    assert "the same command goes on from there" in errors
+    assert "the same command continues from there" in errors
     wait_until_gone(process.pid)
 
     finished = {path: json.loads(path.read_text()) for path in out.glob("runs/*")}

@@ -130,8 +130,8 @@ class Booster(State):
                 self._resolved = None
             if isinstance(error, MemoryError):
                 raise MemoryError(
-                    f"there is no memory to learn all of {rows.n} rows: the first {n_learned} have been learned, of "
-                    f"the others nothing; clock is {native.clock()}"
+                    f"there is not enough memory to learn all {rows.n} rows: the first {n_learned} were learned, the "
+                    f"others were not; clock is {native.clock()}"
                 ) from error
             raise
         self._keep(native, rows, sets)

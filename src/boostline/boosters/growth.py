@@ -53,12 +53,14 @@ class Growth(Record):
     def _add_labels(self, labels: int | Sequence[Any]) -> None:
         if isinstance(labels, int | np.integer):
             if self._labels is not None:
-                raise TypeError("this model's labels have names, so give the names of the new ones")
+                raise TypeError(
+                    "this model's labels have names, so pass the names of the new labels"
+                )
             n_new, names = whole_number(labels, "labels", 1), None
         else:
             if self._labels is None:
                 raise TypeError(
-                    "this model's labels have no names, so give the number of the new ones"
+                    "this model's labels have no names, so pass the number of new labels"
                 )
             names = distinct([*self._labels, *distinct(labels, "labels")], "labels")
             n_new = len(names) - self._n_labels
@@ -114,7 +116,7 @@ class Growth(Record):
             raise ValueError(f"were is {were!r}, but must be 'missing' or 'zero'")
         if self._native is None or self._n_features is None:
             raise RuntimeError(
-                "the number of features is set by the first example, and none has been learned yet"
+                "features can be added only after the first example has been learned, because it sets their number"
             )
         total = whole_number(self._n_features + n, "n_features", 1, 2**31 - 1)
         self._refuse_rigid_learners("grow_features", "features")
@@ -136,13 +138,13 @@ class Growth(Record):
         if isinstance(features, int | np.integer):
             if self._features is not None:
                 raise TypeError(
-                    f"features is {features}, but must be the names of the new ones, because this model's "
+                    f"features is {features}, but must be the names of the new features, because this model's "
                     "features have names"
                 )
             return whole_number(features, "features", 1, 2**31 - 1), None
         if self._features is None:
             raise TypeError(
-                f"features is {features!r}, but must be the number of the new ones, because this model's "
+                f"features is {features!r}, but must be the number of new features, because this model's "
                 "features have no names"
             )
         names = distinct([*self._features, *distinct(features, "features")], "features")
@@ -153,7 +155,7 @@ class Growth(Record):
             if isinstance(description, FromPython) and not hasattr(description.learner, method):
                 name = type(description.learner).__name__
                 raise CannotGrow(
-                    f"{name} has no {method}(n_{what}), so the model cannot take new {what}"
+                    f"{name} has no {method}(n_{what}), so no {what} can be added to the model"
                 )
 
     def _grow(

@@ -28,13 +28,12 @@ def of_this_version(config: dict[str, Any]) -> dict[str, Any]:
         if settings.get("expert") != "weighted":
             raise ValueError(
                 f"its setting expert is {settings.get('expert')!r} with combine='mixture', which boostline no "
-                "longer has; version 0.1 reads the file"
+                "longer has"
             )
         return {**config, "algorithm": "label_ranker", "settings": {"drift": settings.get("drift")}}
     for name, value in _PAPER.items():
         if settings.get(name) != value:
             raise ValueError(
-                f"its setting {name} is {settings.get(name)!r}, which boostline no longer has; version 0.1 "
-                "reads the file"
+                f"its setting {name} is {settings.get(name)!r}, which boostline no longer has"
             )
     return {**config, "settings": {"expert": settings["expert"]}}

@@ -18,8 +18,8 @@ _EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)
 
 # Commands of other packages, imported when they are called: name -> module, help.
 _LAZY = {
-    "reproduce": ("boostline.reproduce.command", "Run the paper's experiments again."),
-    "theory": ("boostline.theory.command", "Run the paper's theorems as experiments."),
+    "reproduce": ("boostline.reproduce.command", "Run the paper's experiments."),
+    "theory": ("boostline.theory.command", "Check the paper's theorems by experiments."),
 }
 
 
@@ -59,14 +59,16 @@ def make_app() -> typer.Typer:
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
-        help="Online boosting for multi-label ranking: learn one example at a time, rank at every moment.",
+        help="Online multi-label ranking: learn one example at a time, rank labels at any time.",
     )
 
     @app.callback()
     def options(
         version: Annotated[
             bool,
-            typer.Option("--version", callback=_show_version, is_eager=True, help="Show version."),
+            typer.Option(
+                "--version", callback=_show_version, is_eager=True, help="Show the version."
+            ),
         ] = False,
     ) -> None:
         pass

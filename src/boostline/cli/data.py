@@ -10,7 +10,7 @@ from boostline.cli import options as o
 from boostline.display.terminal import note, print_json, print_table
 
 _SourceArgument = Annotated[
-    str, typer.Argument(help="A named set, a file or a MULAN folder.", show_default=False)
+    str, typer.Argument(help="A named data set, a file or a MULAN folder.", show_default=False)
 ]
 
 
@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def list_sets(json: o.JsonOption = False) -> None:
-    """The named sets, and where they are on this machine."""
+    """List the named data sets and where they are on this machine."""
     from boostline.data import available
     from boostline.data.named_sets import NAMED_SETS
 
@@ -52,7 +52,7 @@ def describe(
     zero_based: o.ZeroBasedOption = None,
     json: o.JsonOption = False,
 ) -> None:
-    """Rows, features, labels and sizes of label sets: the columns of the paper's Table 2."""
+    """Show the number of rows, features and labels, and how many labels a row has."""
     from boostline.cli.row_sources import Input, load_data
 
     given = Input(source, labels, format, drop, categories, delimiter, encoding, zero_based)
@@ -64,10 +64,10 @@ def describe(
 
 
 def fetch(
-    names: Annotated[list[str], typer.Argument(help="Named sets.", show_default=False)],
+    names: Annotated[list[str], typer.Argument(help="Names of data sets.", show_default=False)],
     json: o.JsonOption = False,
 ) -> None:
-    """Download named sets into the cache, unless they are on this machine; checksums are compared."""
+    """Download named data sets into the cache folder, unless they are on this machine."""
     from boostline.data import available, load
     from boostline.data.named_sets import NAMED_SETS, unknown_name
 

@@ -37,24 +37,26 @@ def register(app: typer.Typer) -> None:
 def evaluate(
     data: Annotated[
         str,
-        typer.Argument(help="A named set, a file or a MULAN folder.", show_default=False),
+        typer.Argument(help="A named data set, a file or a MULAN folder.", show_default=False),
     ],
     labels: o.LabelsOption = None,
     protocol: Annotated[
         Protocol | None,
         typer.Option(
-            help="One pass over train, then test; or test-then-learn on all rows.",
-            show_default="train-then-test where there are test rows",
+            help="Learn the train rows and measure on the test rows, or rank and then learn each row.",
+            show_default="train-then-test if there are test rows",
         ),
     ] = None,
     algorithm: Annotated[
         list[o.Algorithm] | None,
-        typer.Option("--algorithm", "-a", help="May be given several times.", show_default="all"),
+        typer.Option(
+            "--algorithm", "-a", help="Algorithm to evaluate. Can be repeated.", show_default="all"
+        ),
     ] = None,
     order: Annotated[
         Order, typer.Option(help="Order of the rows (prequential: file or shuffled).")
     ] = Order.both,
-    seeds: Annotated[int, typer.Option(help="Runs, with the seeds 0, 1, ...", min=1)] = 3,
+    seeds: Annotated[int, typer.Option(help="Number of runs, with the seeds 0, 1, ...", min=1)] = 3,
     learners: o.LearnersOption = None,
     expert: o.ExpertOption = None,
     drift: o.DriftOption = None,
@@ -62,22 +64,32 @@ def evaluate(
     loss: o.LossOption = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", help="rank_loss, coverage, average_precision, one_error, ..."),
+        typer.Option(
+            "--metric",
+            help="Another metric: coverage, average_precision, one_error, ndcg@3, ... Can be repeated.",
+        ),
     ] = None,
     test: Annotated[str | None, typer.Option(help="File with the test rows.")] = None,
     train_rows: Annotated[
-        int | None, typer.Option(help="Rows of a file that are for training.", min=1)
+        int | None,
+        typer.Option(help="Number of rows for training; the others are test rows.", min=1),
     ] = None,
     freeze: Annotated[
         bool, typer.Option("--freeze", help="Do not learn from the test rows.")
     ] = False,
     delay: Annotated[
-        int, typer.Option(help="Prequential: labels arrive so many rows later.", min=0)
+        int, typer.Option(help="Prequential: number of rows after which labels arrive.", min=0)
     ] = 0,
-    window: Annotated[int, typer.Option(help="Prequential: rows in a window.", min=1)] = 1000,
-    baseline: Annotated[bool, typer.Option(help="Also rank by how often labels occur.")] = True,
+    window: Annotated[
+        int, typer.Option(help="Prequential: number of rows in the moving window.", min=1)
+    ] = 1000,
+    baseline: Annotated[
+        bool,
+        typer.Option(help="Also evaluate a baseline that counts labels and ignores the features."),
+    ] = True,
     plot: Annotated[
-        Path | None, typer.Option(help="Prequential: draw the curves (png, svg, pdf).")
+        Path | None,
+        typer.Option(help="Prequential: file for a plot of the curves (png, svg, pdf)."),
     ] = None,
     format: o.FormatOption = None,
     drop: o.DropOption = None,
@@ -88,9 +100,9 @@ def evaluate(
     threads: o.ThreadsOption = 1,
     json: o.JsonOption = False,
 ) -> None:
-    """Evaluate the algorithms beside a baseline that looks at no feature.
+    """Evaluate the algorithms and a baseline that ignores the features.
 
-    Ctrl-C shows what there is so far.
+    Ctrl-C stops and shows the results so far.
     """
     from boostline import evaluate as ev
     from boostline.cli.row_sources import Input, load_data

@@ -19,22 +19,22 @@ def register(app: typer.Typer) -> None:
 def inspect(
     model: o.ModelArgument,
     html: Annotated[
-        Path | None, typer.Option(help="Write a page with pictures (needs matplotlib).")
+        Path | None, typer.Option(help="Write an HTML page with pictures (needs matplotlib).")
     ] = None,
     data: Annotated[
         str | None,
         typer.Option(
-            help="A file with labels, or a named set (its test rows): shows which labels are ranked badly on it."
+            help="A file with labels or a named data set (its test rows); shows which of its labels are ranked badly."
         ),
     ] = None,
     row: Annotated[
         int | None,
-        typer.Option(help="With --data: explain this row's ranking, counted from 1.", min=1),
+        typer.Option(help="With --data: explain the ranking of this row; the first is 1.", min=1),
     ] = None,
     label: Annotated[
         str | None, typer.Option(help="With --row: explain this label.", show_default="the best")
     ] = None,
-    top: Annotated[int, typer.Option(help="Lines of each table; 0: all.", min=0)] = 10,
+    top: Annotated[int, typer.Option(help="Number of lines in each table; 0 for all.", min=0)] = 10,
     format: o.FormatOption = None,
     drop: o.DropOption = None,
     delimiter: o.DelimiterOption = None,
@@ -42,7 +42,7 @@ def inspect(
     zero_based: o.ZeroBasedOption = None,
     json: o.JsonOption = False,
 ) -> None:
-    """Show configuration, clock, edges, weights, features, labels, memory and tree sizes.
+    """Show settings, learners, weights, features, labels and memory of a saved model.
 
     Models saved by boostline train also show how the labels were ranked before each row was learned, and in --html
     the learning curve and the weights over time.

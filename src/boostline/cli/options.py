@@ -53,8 +53,8 @@ LabelsOption = Annotated[
     typer.Option(
         "--labels",
         "-l",
-        help="Label columns: names with commas between, patterns like 'tag_*', @file with a name per line, "
-        "MULAN's xml, or (svmlight) how many. May be given several times.",
+        help="Label columns: names separated by commas, patterns such as 'tag_*', @file with one name per line, "
+        "a MULAN xml, or, for svmlight, their number. Can be repeated.",
         show_default=False,
     ),
 ]
@@ -62,78 +62,78 @@ FormatOption = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="Format, where the file's ending does not say it: csv, arff, svmlight ...",
+        help="Format of the file, if its name does not tell: csv, arff, svmlight, ...",
         autocompletion=format_names,
         show_default=False,
     ),
 ]
 DropOption = Annotated[
     list[str] | None,
-    typer.Option("--drop", help="Columns to leave out, with commas between.", show_default=False),
+    typer.Option("--drop", help="Columns to leave out, separated by commas.", show_default=False),
 ]
 CategoriesOption = Annotated[
     list[str] | None,
     typer.Option(
         "--categories",
-        help="Values of a text column: colour=red,green,blue. May be given several times.",
+        help="Categories of a text column: colour=red,green,blue. Can be repeated.",
         show_default=False,
     ),
 ]
 DelimiterOption = Annotated[
-    str | None, typer.Option(help="Between the values of a csv file; tab for a tab.")
+    str | None, typer.Option(help="Delimiter of a csv file; tab for a tab.")
 ]
 EncodingOption = Annotated[
-    str | None, typer.Option(help="Of a csv or arff file.", show_default="utf-8")
+    str | None, typer.Option(help="Encoding of a csv or arff file.", show_default="utf-8")
 ]
 ZeroBasedOption = Annotated[
     bool | None,
     typer.Option(
         "--zero-based/--one-based",
-        help="svmlight: whether the first feature has the number 0 or 1.",
+        help="svmlight: features are numbered from 0 or from 1.",
         show_default="1, or 0 with a header line",
     ),
 ]
 UnseenOption = Annotated[
     Unseen,
     typer.Option(
-        help="Words and categories that the model has never seen: missing values (they are counted), or an error."
+        help="Treat words and categories that the model has never seen as missing values, or as an error."
     ),
 ]
 LearnersOption = Annotated[
     str | None,
     typer.Option(
-        help="Weak learners: auto (those of the label ranker), or paper:N (N of the paper's trees).",
+        help="Weak learners: auto (those of the label ranker) or paper:N (N of the paper's trees).",
         show_default="auto, or paper:100 with the paper's algorithms",
     ),
 ]
-SeedOption = Annotated[
-    int | None, typer.Option(help="Seed of every random choice.", show_default="0")
-]
+SeedOption = Annotated[int | None, typer.Option(help="Random seed.", show_default="0")]
 EdgeOption = Annotated[
     str | None,
     typer.Option(
-        help="OnlineBMR: the learners' edge in (0, 1], or auto: it follows them.",
+        help="OnlineBMR: edge of the learners in (0, 1], or auto to estimate it.",
         show_default="0.01",
     ),
 ]
 LossOption = Annotated[
-    str | None, typer.Option(help="OnlineBMR: hinge or rank.", show_default="hinge")
+    str | None, typer.Option(help="OnlineBMR: loss, hinge or rank.", show_default="hinge")
 ]
 ExpertOption = Annotated[
     Expert | None,
-    typer.Option(help="Ada.OLMR: whose scores are given.", show_default="draw"),
+    typer.Option(help="Ada.OLMR: which expert's scores to use.", show_default="draw"),
 ]
 DriftOption = Annotated[
     Drift | None,
     typer.Option(
-        help="Label ranker: whether to start anew when the loss has risen for good.",
+        help="Label ranker: whether to restart when the loss rises and stays high.",
         show_default="restart",
     ),
 ]
-ThreadsOption = Annotated[int, typer.Option(help="Threads; they change no result.", min=1)]
+ThreadsOption = Annotated[
+    int, typer.Option(help="Number of threads; does not change the result.", min=1)
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 BlockOption = Annotated[
-    int, typer.Option(help="Rows read at a time; changes no result.", min=1, max=2**20)
+    int, typer.Option(help="Rows read at a time; does not change the result.", min=1, max=2**20)
 ]
 ModelArgument = Annotated[Path, typer.Argument(help="A saved model.", show_default=False)]
 
@@ -153,7 +153,7 @@ def parse_categories(values: list[str] | None) -> dict[str, list[str]] | None:
     for one in values:
         column, equals, named = one.partition("=")
         if not equals:
-            raise ValueError(f"--categories is {one!r}, but column=value,value,... is needed")
+            raise ValueError(f"--categories is {one!r}, but must look like column=value,value,...")
         parsed[column] = named.split(",")
     return parsed
 
@@ -168,7 +168,7 @@ def parse_learners(text: str) -> Any:
     if name == "paper" and ((count.isdecimal() and int(count)) or not colon):
         return bl.learners.paper_trees(int(count or 100))
     raise typer.BadParameter(
-        f"{text!r} is not known; give auto, or paper:N with a number from 1 on",
+        f"{text!r} is not known; use auto, or paper:N with N at least 1",
         param_hint="--learners",
     )
 
@@ -230,7 +230,7 @@ def make_model(
     for name in _foreign(algorithm):
         if getattr(options, name) is not None:
             raise typer.BadParameter(
-                f"has no meaning for {algorithm.value}", param_hint=f"--{name}"
+                f"is not an option of {algorithm.value}", param_hint=f"--{name}"
             )
     given: dict[str, Any] = {
         "seed": seed,

@@ -20,12 +20,12 @@ def rank(
     data: Annotated[
         str,
         typer.Argument(
-            help="Rows to rank: a file, - for standard input, or a named set (its test rows). Columns are found by "
-            "name; others are left out.",
+            help="Rows to rank: a file, - for standard input, or a named data set (its test rows). Columns are "
+            "matched by name; additional ones are ignored.",
             show_default=False,
         ),
     ],
-    top: Annotated[int, typer.Option(help="So many labels a row; 0: all.", min=0)] = 5,
+    top: Annotated[int, typer.Option(help="Number of labels per row; 0 for all.", min=0)] = 5,
     scores: Annotated[bool, typer.Option("--scores", help="Show the scores as well.")] = False,
     format: o.FormatOption = None,
     drop: o.DropOption = None,
@@ -37,9 +37,9 @@ def rank(
     threads: o.ThreadsOption = 1,
     json: o.JsonOption = False,
 ) -> None:
-    """Rank the labels for every row of a file; the model is not changed.
+    """Rank the labels of every row of a file. The model does not change.
 
-    With --json one JSON object a row, as soon as its block is read: {"row": 1, "labels": [...], "scores": [...]}.
+    With --json, one JSON object per row: {"row": 1, "labels": [...], "scores": [...]}.
     """
     import numpy as np
 

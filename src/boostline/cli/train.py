@@ -32,12 +32,12 @@ def train(
     data: Annotated[
         str,
         typer.Argument(
-            help="A file (csv, parquet, arff, svmlight, jsonl; also .gz), - for standard input, or a named set.",
+            help="A file (csv, parquet, arff, svmlight, jsonl; also .gz), - for standard input, or a named data set.",
             show_default=False,
         ),
     ],
     model: Annotated[
-        Path, typer.Option("--model", "-m", help="Where to save the model.", show_default=False)
+        Path, typer.Option("--model", "-m", help="File to save the model to.", show_default=False)
     ],
     labels: o.LabelsOption = None,
     algorithm: Annotated[
@@ -54,23 +54,24 @@ def train(
         bool,
         typer.Option(
             "--resume",
-            help="Go on with the saved model; the rows of this input that it has learned are skipped.",
+            help="Continue with the saved model; rows that it has learned already are skipped.",
         ),
     ] = False,
     append: Annotated[
         bool,
         typer.Option(
-            "--append", help="Go on with the saved model; all rows of this input are new."
+            "--append", help="Continue with the saved model; all rows of the input are new."
         ),
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Start anew even if the model file is there.")
+        bool, typer.Option("--overwrite", help="Start from scratch even if the model file exists.")
     ] = False,
     checkpoint: Annotated[
-        int, typer.Option(help="Rows between two checkpoints (also every minute).", min=1)
+        int,
+        typer.Option(help="Rows between two checkpoints; one is also saved every minute.", min=1),
     ] = 10_000,
     max_rows: Annotated[
-        int | None, typer.Option(help="Stop after so many rows of the input.", min=1)
+        int | None, typer.Option(help="Stop after this many rows of the input.", min=1)
     ] = None,
     format: o.FormatOption = None,
     drop: o.DropOption = None,
@@ -82,10 +83,10 @@ def train(
     threads: o.ThreadsOption = 1,
     json: o.JsonOption = False,
 ) -> None:
-    """Learn from rows, one pass, in little memory, and save the model.
+    """Learn from a file or a pipe in one pass, and save the model.
 
-    Every so often a checkpoint is saved. After Ctrl-C, kill, kill -9 or a power cut, the same command with --resume
-    goes on: the model file holds how many rows it has learned, and these are skipped, so none counts twice.
+    The model is saved regularly. After Ctrl-C, kill, kill -9 or a power cut, run the same command with --resume to
+    continue: rows that were learned already are skipped.
     """
     from boostline.cli import row_sources
 
@@ -94,10 +95,10 @@ def train(
     exists = os.path.exists(model)
     if exists and not (resume or append or overwrite):
         raise FileExistsError(
-            f"{model} is there already: give --resume, --append or --overwrite, or another name"
+            f"{model} exists already: use --resume, --append or --overwrite, or another name"
         )
     if append and not exists:
-        raise FileNotFoundError(f"{model} is not there, so there is nothing to append to")
+        raise FileNotFoundError(f"{model} does not exist, so there is nothing to append to")
     given = row_sources.Input(
         data, labels, format, drop, categories, delimiter, encoding, zero_based
     )
@@ -113,7 +114,7 @@ def train(
     else:
         _print(result)
     if result["stopped"]:
-        note(f"stopped; what was learned is in {model}; --resume goes on")
+        note(f"stopped; what was learned is saved in {model}; continue with --resume")
         raise typer.Exit(_SIGNALLED + signal.Signals[result["signal"]])
 
 
@@ -141,8 +142,8 @@ class _Chosen:
             new, old = (c.get(name, c["settings"].get(name)) for c in (wanted, config))
             if new != old:
                 raise ValueError(
-                    f"--{name} is {said}, but {path} was trained with another: leave it out, or start anew "
-                    "with --overwrite"
+                    f"--{name} is {said}, but {path} was trained with another value: leave it out, or start "
+                    "from scratch with --overwrite"
                 )
 
 
@@ -186,7 +187,7 @@ class _Job:
         if record is None and not append:
             raise ValueError(
                 f"{path} was not saved by boostline train, so it does not say which rows it has learned: "
-                "give --append if all rows of the input are new"
+                "use --append if all rows of the input are new"
             )
         record = record or {}
         given = _with_record(given, record)
@@ -230,7 +231,7 @@ class _Job:
                 raise ValueError(f"{self._given.name} has no rows")
             self._save()
         if interrupt.broken_off:  # what is half learned is not saved: its rows would count twice
-            note("stopped in the middle of a block; --resume goes on from the last checkpoint")
+            note("stopped in the middle of a block; --resume continues from the last checkpoint")
             raise typer.Exit(_SIGNALLED + interrupt.number)
         seconds = time.perf_counter() - start
         learned = self._done - before
@@ -287,7 +288,7 @@ class _Job:
             if block is None:
                 raise ValueError(
                     f"{self._given.name} has {self._done} rows, but {self._path} has learned {count} of them: "
-                    "give the same input from its start, or --append if its rows are new"
+                    "use the same input from its start, or --append if its rows are new"
                 )
             X, Y = block
             n = min(X.shape[0], count - self._done)
@@ -298,7 +299,7 @@ class _Job:
         if self._print.sums != record["checksum"]:
             raise ValueError(
                 f"the first {count} rows of {self._given.name} are not those that {self._path} has learned: "
-                "give the same input from its start, or --append if its rows are new"
+                "use the same input from its start, or --append if its rows are new"
             )
         self._skipped = count
         self._input.blocks = itertools.chain(rest, blocks)

@@ -67,7 +67,7 @@ class LabelSpace:
         space = self if sets.names is None else LabelSpace(self.n_labels, sets.names)
         also = space._read(unknown, n, is_single, "unknown")
         if also.has_unknown:
-            raise ValueError("unknown has NaN, but must say yes or no of every label")
+            raise ValueError("unknown has NaN, but must be True or False for every label")
         return _with_unknown(sets, also, name)
 
     def index(self, label: Any, said: str) -> int:
@@ -203,7 +203,7 @@ class LabelSpace:
         wanted = f"({self.n_labels},)" if is_single else f"({n}, {self.n_labels})"
         raise ValueError(
             f"{name} is an array of shape {tuple(shape)}, but an indicator must have the shape {wanted} "
-            "(give labels as a list or a set)"
+            "(pass labels as a list or a set)"
         )
 
 
@@ -213,8 +213,8 @@ def read_told(one: Any, name: str) -> list[tuple[Any, int]]:
         return [(label, _truth(value, label, name)) for label, value in one.items()]
     if not isinstance(one, Set | Sequence) or isinstance(one, str | bytes):
         raise TypeError(
-            f"{name} is a {type(one).__name__}, but must be a set or list of labels, a dict that says of labels "
-            "whether they are relevant, or an indicator array"
+            f"{name} is a {type(one).__name__}, but must be a set or list of labels, a dict of labels with "
+            "True, False or None, or an indicator array"
         )
     return [(label, 1) for label in one]
 
@@ -228,7 +228,7 @@ def distinct_labels(told: list[tuple[Any, int]], name: str) -> dict[Any, int]:
                 raise ValueError(_twice(label, name))
         except TypeError:
             raise ValueError(
-                f"{name} has label {label!r}, but labels must be numbers, strings or the like"
+                f"{name} has label {label!r}, but labels must be hashable, such as numbers and strings"
             ) from None
         found[label] = code
     return found

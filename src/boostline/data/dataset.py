@@ -179,7 +179,7 @@ class Dataset:
     def blocks(self, size: int = 1024) -> Iterator[Block]:
         """Yield consecutive blocks of at most `size` rows; no block spans train and test."""
         if size < 1:
-            raise ValueError(f"size is {size}, but a block needs at least 1 row")
+            raise ValueError(f"size is {size}, but must be at least 1")
         for first, end in ((0, self.n_train), (self.n_train, len(self))):
             for start in range(first, end, size):
                 rows = slice(start, min(start + size, end))

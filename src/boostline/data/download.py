@@ -60,7 +60,7 @@ class _Watched:
     def write(self, chunk: bytes) -> None:
         self._arrived += len(chunk)
         if self._arrived > self._remote.limit:
-            raise _TooLong(f"sends more than the {self._remote.limit} bytes it should have")
+            raise _TooLong(f"sent more than the expected {self._remote.limit} bytes")
         self._file.write(chunk.replace(b"\r", b"") if self._remote.text else chunk)
         self._tell(self._arrived)
 

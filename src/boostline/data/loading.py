@@ -96,7 +96,7 @@ def load(
             if value is not None:
                 shell = "--" + {"n_train": "train-rows"}.get(option, option.replace("_", "-"))
                 raise ValueError(
-                    f"{advice(option, shell)} has no meaning for the named set {source!r}"
+                    f"{advice(option, shell)} cannot be used with the named data set {source!r}"
                 )
         return load_named(NAMED_SETS[source], name or source, download=download)
     if isinstance(source, (str, os.PathLike)) and Path(source).is_dir():
@@ -120,7 +120,7 @@ def load_files(
 ) -> Dataset:
     """Read one file, or a train and a test file with the same columns."""
     if test is not None and n_train is not None:
-        raise ValueError("n_train is given, but the test file says already where training ends")
+        raise ValueError("n_train and test are both given, but only one of them can be used")
     format_name = format_of(source, format)
     files = [source] if test is None else [source, test]
     settled = settle_options(files, format_name, labels, options)

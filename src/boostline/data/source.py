@@ -83,7 +83,7 @@ def open_bytes(source: Source) -> Iterator[BinaryIO]:
         else:
             yield peekable
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"the gzip data are broken or cut off ({error})", path=name) from error
+        raise DataError(f"the gzip data are damaged or incomplete ({error})", path=name) from error
     finally:
         if is_path(source):
             raw.close()
@@ -97,8 +97,8 @@ def checked_encoding(encoding: str | None) -> str:
     except LookupError:
         pass
     raise ValueError(
-        f"encoding is {encoding!r}, but must be one that Python knows and in which a line end is a "
-        "single byte, such as 'utf-8' or 'latin-1'"
+        f"encoding is {encoding!r}, but must be a known encoding whose line ends are single "
+        "bytes, such as 'utf-8' or 'latin-1'"
     )
 
 
@@ -118,7 +118,7 @@ class LineReader:
             try:
                 line = readline(MAX_LINE_BYTES)
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise self.error(f"the gzip data are broken or cut off ({error})") from error
+                raise self.error(f"the gzip data are damaged or incomplete ({error})") from error
             if not line:
                 return
             self.number += 1
@@ -136,12 +136,12 @@ def _refuse_binary(file: BinaryIO, name: str) -> None:
     head = bytes(getattr(file, "peek", lambda size: b"")(BYTES_LOOKED_AT)[:BYTES_LOOKED_AT])
     if head.startswith(UTF_16_MARKS):
         raise DataError(
-            "is UTF-16 text, but UTF-8 is needed: save it so, or convert it with "
+            "is UTF-16 text, but must be UTF-8: convert it, for example with "
             "iconv -f UTF-16 -t UTF-8",
             path=name,
         )
     if head.startswith(PARQUET_MAGIC):
         give = advice("pass format='parquet'", "give --format parquet")
-        raise DataError(f"is a Parquet file, and no text: {give}", path=name)
+        raise DataError(f"is a Parquet file, not text: {give}", path=name)
     if b"\0" in head:
-        raise DataError("is a binary file, but text is needed", path=name)
+        raise DataError("is a binary file, but must be text", path=name)

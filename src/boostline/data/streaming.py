@@ -70,7 +70,9 @@ class Stream:
                 yield from reader.blocks(self._block)
             return
         if self._opened is None:
-            raise ValueError(f"{source_name(self._source)} has been read, and can be read but once")
+            raise ValueError(
+                f"{source_name(self._source)} has been read already, and can be read only once"
+            )
         stack, reader = self._opened
         self._opened = None
         with stack:
@@ -123,7 +125,7 @@ def stream(
 
     """
     if block < 1:
-        raise ValueError(f"block is {block}, but a block needs at least 1 row")
+        raise ValueError(f"block is {block}, but must be at least 1")
     format_name = format_of(source, format)
     settled = settle_options([source], format_name, labels, options)
     return Stream(source, format_name, settled, block)

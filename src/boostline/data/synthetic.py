@@ -314,8 +314,8 @@ def stream(
     usual = dict.fromkeys(("separable", "noisy", "sorted"), (0.0, 1.0))
     usual |= {"abrupt": (0.5, 0.5), "gradual": (0.25, 0.75)}
     if kind not in usual:
-        raise ValueError(f"kind is {kind!r}, but the kinds are {', '.join(usual)}")
+        raise ValueError(f"kind is {kind!r}, but must be one of {', '.join(usual)}")
     if block < 1:
-        raise ValueError(f"block is {block}, but a block needs at least 1 row")
+        raise ValueError(f"block is {block}, but must be at least 1")
     problem = Problem(kind, n, d, k, seed, relevant, noise, drift or usual[kind])
     return SyntheticStream(problem, block)

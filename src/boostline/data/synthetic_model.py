@@ -80,25 +80,23 @@ class Problem:
 
     def __post_init__(self) -> None:
         if self.n is not None and self.n < 0:
-            raise ValueError(f"n is {self.n}, but the number of rows is 0 or more")
+            raise ValueError(f"n is {self.n}, but must be at least 0")
         if self.n is None and self.kind not in {"separable", "noisy"}:
-            raise ValueError(f"n is None, but {self.kind} needs to know where the stream ends")
+            raise ValueError(f"n is None, but {self.kind} needs the length of the stream")
         if self.d < 1:
-            raise ValueError(f"d is {self.d}, but at least 1 feature is needed")
+            raise ValueError(f"d is {self.d}, but must be at least 1")
         if self.k < 2:
-            raise ValueError(f"k is {self.k}, but ranking needs at least 2 labels")
+            raise ValueError(f"k is {self.k}, but must be at least 2")
         if not 0 <= self.seed < 2**64:
-            raise ValueError(f"seed is {self.seed}, but it must be at least 0 and below 2**64")
+            raise ValueError(f"seed is {self.seed}, but must be at least 0 and below 2**64")
         if not 0 < self.relevant < self.k:
-            raise ValueError(
-                f"relevant is {self.relevant}, but it must lie between 0 and k={self.k}"
-            )
+            raise ValueError(f"relevant is {self.relevant}, but must lie between 0 and k={self.k}")
         if not (self.noise > 0 and math.isfinite(self.noise)):
-            raise ValueError(f"noise is {self.noise}, but it must be positive")
+            raise ValueError(f"noise is {self.noise}, but must be positive")
         start, end = self.drift
         if not 0 <= start <= end <= 1:
             raise ValueError(
-                f"the drift is from {start} to {end}, but 0 <= start <= end <= 1 is needed"
+                f"the drift is from {start} to {end}, but must satisfy 0 <= start <= end <= 1"
             )
 
     def _random(self, purpose: int, block: int = 0) -> np.random.Generator:

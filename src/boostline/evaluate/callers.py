@@ -118,7 +118,7 @@ class PlainCaller(Caller):
             self._takes_unknown = "unknown" in parameters
         if not self._takes_unknown:
             raise TypeError(
-                f"relevant has unknown labels, but learn() of model {self.name!r} must take them as unknown="
+                f"relevant has unknown labels, but learn() of model {self.name!r} has no argument unknown"
             )
 
 
@@ -143,7 +143,7 @@ class RiverCaller(Caller):
         scores = np.empty((sets.n, sets.n_labels))
         if sets.has_unknown and not self._takes_unknown:
             raise TypeError(
-                f"relevant has unknown labels, but model {self.name!r} must be told of every label"
+                f"relevant has unknown labels, but model {self.name!r} has to know every label"
             )
         for i, (x, codes) in enumerate(zip(_dicts(X), sets.relevance.tolist(), strict=True)):
             scores[i] = self._scores(x, sets.n_labels)

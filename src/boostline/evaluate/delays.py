@@ -56,7 +56,7 @@ class Delays:
             value = next(self._iterator)
         except StopIteration:
             raise ValueError(
-                f"delay has {example} values, but must have one for each example, of which there are more"
+                f"delay has {example} values, but there are more examples: it must have one for each"
             ) from None
         return check_delay(value, f"delay of example {example}")
 

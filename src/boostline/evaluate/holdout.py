@@ -92,7 +92,9 @@ def train_then_test(
         raise TypeError(f"data is a {type(data).__name__} without n_train")
     n, n_train = parts.n, int(data.n_train)
     if not 0 <= n_train < n:
-        raise ValueError(f"data.n_train is {n_train}, but of {n} rows some must be for test")
+        raise ValueError(
+            f"data.n_train is {n_train}, but must be below {n}, so that rows are left for testing"
+        )
     if window is None:
         window = max(1, (n - n_train) // 10)
     candidate = Candidate(caller, make_metrics(metrics), whole_number(window, "window", 1), block)

@@ -58,7 +58,9 @@ def named_models(models: Any) -> dict[str, Any]:
     if not named:
         raise ValueError("models is empty, but must have at least one")
     if len({id(model) for model in named.values()}) < len(named):
-        raise ValueError("models has the same model under two names; it would learn all twice")
+        raise ValueError(
+            "models has the same model under two names, so it would learn every row twice"
+        )
     return named
 
 

@@ -19,7 +19,7 @@ class Seconds:
     cpu
         Processor time of this process, summed over its threads.
     wall
-        Time by the clock on the wall.
+        Wall-clock time.
     """
 
     cpu: float

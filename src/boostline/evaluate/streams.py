@@ -42,7 +42,7 @@ class Labels:
         for name, size in sizes.items():
             if size != n_labels:
                 raise ValueError(
-                    f"model {name!r} has {size} labels, but must have {n_labels} as model {first!r}"
+                    f"model {name!r} has {size} labels, but must have {n_labels}, like model {first!r}"
                 )
         known = {one.name: getattr(one.model, "labels", None) for one in others}
         given = {name: list(labels) for name, labels in known.items() if labels is not None}
@@ -50,7 +50,7 @@ class Labels:
         for name, other in given.items():
             if other != names:
                 raise ValueError(
-                    f"the labels of model {name!r} have other names than the first's, but must have the same"
+                    f"the labels of model {name!r} have other names than the first model, but must have the same"
                 )
         if self._may_grow:
             names = list(dict.fromkeys(label for one in self._river for label in one.labels))
@@ -214,13 +214,13 @@ class NamedData:
         self.n = int(data.X.shape[0])
         if data.Y.shape[0] != self.n:
             raise ValueError(
-                f"{name}.Y has {data.Y.shape[0]} rows, but must have {self.n} as {name}.X"
+                f"{name}.Y has {data.Y.shape[0]} rows, but must have {self.n}, like {name}.X"
             )
         self.X = _unframed(_with_names(data.X, "features", data, callers), f"{name}.X")
         self.Y = _with_names(data.Y, "labels", data, callers)
         self.unknown = getattr(data, "unknown", None)
         if hasattr(data, "known"):  # as this was called before
-            raise TypeError(f"{name} has known, but must have its opposite, unknown")
+            raise TypeError(f"{name} has the attribute known, but must have unknown instead")
 
 
 def _with_names(matrix: Any, what: str, data: Any, callers: Sequence[Caller]) -> Any:
@@ -266,7 +266,7 @@ def stack_examples(examples: Sequence[Any]) -> Any:
             if not isinstance(x, np.ndarray) or x.shape != first.shape:
                 got = x.shape if isinstance(x, np.ndarray) else type(x).__name__
                 raise ValueError(
-                    f"x is {got} in example {i} of its block, but must be {first.shape} as in the first"
+                    f"x is {got} in example {i} of its block, but must be {first.shape}, as in the first example"
                 )
         return np.stack(list(examples))
     return list(examples)

@@ -169,7 +169,7 @@ def tree_path(
     if learner not in trees:
         kinds = kinds_of_votes(model)
         what = kinds[learner] if 0 <= learner < len(kinds) else "nothing"
-        raise ValueError(f"learner {learner} is {what}, but a tree that has learned is needed")
+        raise ValueError(f"learner {learner} is {what}, but must be a tree that has learned")
     tree = trees[learner]
     rows = read_rows(x, model.features)
     if (rows.n, rows.n_features) != (1, model.n_features):

@@ -78,7 +78,7 @@ class Recorder:
 
     def __init__(self, points: int = 50) -> None:
         if points < 2:
-            raise ValueError(f"points is {points}, but at least 2 are needed")
+            raise ValueError(f"points is {points}, but must be at least 2")
         self._points = points
         self._step = 1
         self._rows: list[tuple[Any, ...]] = []
@@ -135,7 +135,7 @@ class Recorder:
         recorder._step = int(state["step"])
         columns = [np.asarray(state[name]) for name in _COLUMNS]
         if recorder._step < 1 or len({len(column) for column in columns}) != 1:
-            raise ValueError("the state is not that of a recorder")
+            raise ValueError("the state is not the state of a Recorder")
         recorder._rows = list(zip(*columns, strict=True))
         if state["labels"] is not None:
             sums = np.array(state["labels"], dtype=np.float64)

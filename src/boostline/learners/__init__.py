@@ -70,6 +70,6 @@ def describe(learners: Any) -> list[Description]:
     if isinstance(learners, Iterable) and not isinstance(learners, PythonLearner):
         found = [d if isinstance(d, Description) else FromPython(d) for d in learners]
         if not found:
-            raise ValueError("learners is empty, but at least one is needed")
+            raise ValueError("learners is empty, but must have at least one learner")
         return found
     return [FromPython(learners)]

@@ -64,7 +64,7 @@ class Committee(Description):
         object.__setattr__(self, "members", tuple(self.members))
         whole_number(self.few_features, "few_features", 0, 2**31 - 1)
         if not self.members:
-            raise ValueError("members is empty, but a committee has at least one member")
+            raise ValueError("members is empty, but must have at least one member")
         for member in self.members:
             if not isinstance(member, Scorer):
                 raise TypeError(
@@ -104,7 +104,7 @@ class Committee(Description):
             names.append(name)
         if not kept:
             raise ValueError(
-                f"members is {', '.join(self.names)}, none of which is for x with {n_features} features"
+                f"members is {', '.join(self.names)}, none of which can be used with {n_features} features"
             )
         return [dataclasses.replace(self, members=tuple(kept))]
 
@@ -184,7 +184,7 @@ def _of_format_1(values: dict[str, Any]) -> dict[str, Any]:
     }
     for part in v["parts"]:
         if part not in parts:
-            raise ValueError(f"parts has {part!r}, but must be some of {', '.join(parts)}")
+            raise ValueError(f"parts has {part!r}, but must be a selection of {', '.join(parts)}")
     in_order = tuple(make() for name, make in parts.items() if name in v["parts"])
     return {"members": in_order, "few_features": v["few_features"]}
 

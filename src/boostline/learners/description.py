@@ -78,5 +78,5 @@ def from_config(config: Mapping[str, Any]) -> Description:
     values = dict(config)
     kind = values.pop("kind", None)
     if kind not in _KINDS:
-        raise ValueError(f"unknown kind of learner {kind!r}; known are {', '.join(sorted(_KINDS))}")
+        raise ValueError(f"kind is {kind!r}, but must be one of {', '.join(sorted(_KINDS))}")
     return _KINDS[kind].from_values(values)

@@ -61,7 +61,7 @@ def encode_binary(answer: float, group: int | Iterable[int], n_labels: int) -> F
     outside = encode_set(set(range(n_labels)) - {int(m) for m in members}, n_labels)
     yes = float(answer)
     if not 0.0 <= yes <= 1.0:
-        raise ValueError(f"the answer is {answer!r}, but a bool or a probability is needed")
+        raise ValueError(f"the answer is {answer!r}, but must be a bool or a probability")
     return yes * inside + (1.0 - yes) * outside
 
 
@@ -75,7 +75,7 @@ def encode_scores(scores: ArrayLike, n_labels: int) -> FloatArray:
     """
     array = np.asarray(scores, dtype=np.float64)
     if array.shape != (n_labels,):
-        raise ValueError(f"the scores have shape {array.shape}, but ({n_labels},) is needed")
+        raise ValueError(f"the scores have shape {array.shape}, but must have ({n_labels},)")
     if not np.isfinite(array).all():
         raise ValueError("the scores have a value that is not finite")
     positive = np.maximum(array, 0.0)
@@ -88,7 +88,7 @@ def encode_scores(scores: ArrayLike, n_labels: int) -> FloatArray:
 
 def _checked(label: Any, n_labels: int) -> int:
     if isinstance(label, bool | np.bool_) or not isinstance(label, int | np.integer):
-        raise TypeError(f"the label is {label!r}, but a whole number below {n_labels} is needed")
+        raise TypeError(f"the label is {label!r}, but must be a whole number below {n_labels}")
     if not 0 <= int(label) < n_labels:
         raise ValueError(f"the label is {int(label)}, but n_labels is {n_labels}")
     return int(label)

@@ -44,8 +44,8 @@ class FromPython(Description):
     def __init__(self, learner: Any) -> None:
         if not isinstance(learner, PythonLearner):
             raise TypeError(
-                f"learners has {learner!r}, but a description from boostline.learners or an object with "
-                "predict(x) and learn(x, relevant, costs, weight) is needed"
+                f"learners has {learner!r}, but must have learners from boostline.learners or objects with "
+                "predict(x) and learn(x, relevant, costs, weight)"
             )
         self.learner = learner
 
@@ -79,16 +79,16 @@ class Adapter:
             votes = np.ascontiguousarray(given, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise TypeError(
-                f"{name}.predict returned {given!r}, but a distribution over the labels is needed"
+                f"{name}.predict returned {given!r}, but must return a distribution over the labels"
             ) from error
         if votes.shape != (self.n_labels,):
             raise ValueError(
-                f"{name}.predict returned shape {votes.shape}, but ({self.n_labels},) is needed"
+                f"{name}.predict returned shape {votes.shape}, but must return ({self.n_labels},)"
             )
         total = float(votes.sum())
         if not abs(total - 1.0) <= _ROUNDING or not (votes >= -_ROUNDING).all():
             raise ValueError(
-                f"{name}.predict returned votes that are no distribution (sum {total:g}, smallest "
+                f"{name}.predict returned votes that are not a distribution (sum {total:g}, smallest "
                 f"{votes.min():g}); see boostline.learners.encodings"
             )
         return votes

@@ -68,7 +68,7 @@ class HoeffdingTree(Description):
         elif self.features is not None:
             chosen = tuple(whole_number(f, "features", 0) for f in self.features)
             if not chosen or len(set(chosen)) != len(chosen):
-                raise ValueError(f"features is {chosen}, but distinct covariates are needed")
+                raise ValueError(f"features is {chosen}, but must be distinct columns")
             object.__setattr__(self, "features", chosen)
         if self.max_bytes is not None:
             whole_number(self.max_bytes, "max_bytes", 1)
@@ -81,7 +81,7 @@ class HoeffdingTree(Description):
         if isinstance(self.features, tuple):
             if max(self.features) >= n_features:
                 raise ValueError(
-                    f"features has covariate {max(self.features)}, but x has {n_features} features"
+                    f"features has column {max(self.features)}, but x has {n_features} features"
                 )
             return [self]
         n = n_features if self.features is None else min(int(self.features), n_features)  # type: ignore[arg-type]

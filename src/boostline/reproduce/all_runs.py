@@ -256,10 +256,10 @@ def _load(
         raise ValueError("data is empty; name at least one data set")
     files = [s for s in sources if isinstance(s, str) and s not in data_sets.available()]
     if given["test"] is not None and len(files) != 1:
-        raise ValueError(f"test goes with one file, but data has {len(files)}")
+        raise ValueError(f"test can be used with one file, but data has {len(files)}")
     for name, value in given.items():
         if value is not None and not files:
-            raise ValueError(f"{name} is for files, but data names none")
+            raise ValueError(f"{name} can be used with files only, but data has none")
     loaded: dict[str, Dataset] = {}
     for source in sources:
         if isinstance(source, Dataset):
@@ -273,10 +273,10 @@ def _load(
         if not 0 < one.n_train < len(one):
             raise ValueError(
                 f"data set {one.name!r} has {one.n_train} train rows and {one.n_test} test rows, "
-                "but some of both are needed"
+                "but must have both"
             )
         if one.name in loaded:
-            raise ValueError(f"data has two sets with the name {one.name!r}")
+            raise ValueError(f"data has two data sets with the name {one.name!r}")
         loaded[one.name] = one
     return loaded
 

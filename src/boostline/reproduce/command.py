@@ -24,7 +24,7 @@ def reproduce(
     data: Annotated[
         list[str] | None,
         typer.Option(
-            help="A named set, a file or a MULAN folder; may be repeated, named sets also with commas. "
+            help="A named data set, a file or a MULAN folder. Can be repeated. "
             "Default: emotions, scene, yeast, m-reduced.",
             show_default=False,
         ),
@@ -32,16 +32,16 @@ def reproduce(
     labels: Annotated[
         str | None,
         typer.Option(
-            help="Label columns of a file: a,b,c; for svmlight also how many; for arff also an xml file."
+            help="Label columns of a file: a,b,c. For svmlight also their number, for arff also an xml file."
         ),
     ] = None,
     test: Annotated[Path | None, typer.Option(help="File with the test rows.")] = None,
     train_rows: Annotated[
         int | None,
-        typer.Option(help="Rows of a file that are for training; default: two thirds.", min=1),
+        typer.Option(help="Number of rows for training. Default: two thirds.", min=1),
     ] = None,
     drop: Annotated[
-        str | None, typer.Option(help="Columns of a file that are neither: id,date.")
+        str | None, typer.Option(help="Columns of a file to leave out, separated by commas.")
     ] = None,
     categories: o.CategoriesOption = None,
     delimiter: o.DelimiterOption = None,
@@ -49,43 +49,48 @@ def reproduce(
     zero_based: o.ZeroBasedOption = None,
     format: Annotated[
         str | None,
-        typer.Option(
-            help="arff, svmlight, csv, parquet or jsonl, if the file's name does not say."
-        ),
+        typer.Option(help="arff, svmlight, csv, parquet or jsonl, if the file name does not tell."),
     ] = None,
     algorithm: Annotated[
         list[str] | None,
-        typer.Option(help="ada_olmr or online_bmr; may be repeated. Default: both."),
+        typer.Option(help="ada_olmr or online_bmr. Can be repeated. Default: both."),
     ] = None,
     edge: Annotated[
         list[float] | None,
-        typer.Option(help="Edge for OnlineBMR; may be repeated. Default: the paper's four."),
+        typer.Option(help="Edge for OnlineBMR. Can be repeated. Default: the paper's four."),
     ] = None,
     order: Annotated[
         list[str] | None,
-        typer.Option(help="file or shuffled; may be repeated. Default: both."),
+        typer.Option(help="file or shuffled. Can be repeated. Default: both."),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="Number of seeds; the paper had 20.", min=1)] = 10,
+    seeds: Annotated[int, typer.Option(help="Number of seeds; the paper used 20.", min=1)] = 10,
     trees: Annotated[int, typer.Option(help="Number of the paper's trees.", min=1)] = 100,
-    covariates: Annotated[int, typer.Option(help="Covariates of each tree.", min=1)] = 20,
+    covariates: Annotated[
+        int, typer.Option(help="Number of features that each tree may use.", min=1)
+    ] = 20,
     loss: Annotated[str, typer.Option(help="Loss of OnlineBMR's potentials.")] = "hinge",
     expert: Annotated[
         str, typer.Option(help="Expert of Ada.OLMR: draw (the paper's), weighted, best or last.")
     ] = "draw",
-    jobs: Annotated[int, typer.Option(help="Processes; -1 is one per core.")] = -1,
+    jobs: Annotated[int, typer.Option(help="Number of processes; -1 for one per core.")] = -1,
     dask: Annotated[
         str | None,
         typer.Option(
             help="Address of a Dask scheduler, such as tcp://host:8786.", metavar="ADDRESS"
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("reproduction"),
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("reproduction"),
     docs: Annotated[
         Path | None, typer.Option(help="Also write the tables to this Markdown file.")
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Do finished runs again.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Repeat runs that are finished already.")
+    ] = False,
     report_only: Annotated[
-        bool, typer.Option("--report-only", help="Run nothing; report what the folder has.")
+        bool,
+        typer.Option(
+            "--report-only", help="Run nothing; write the report of the results in the folder."
+        ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar, no tables.")] = False,
     json: o.JsonOption = False,
@@ -134,7 +139,7 @@ def reproduce(
     if not result.finished and not report_only:
         errors.print(
             f"stopped: {result.n_done:,} of {result.n_tasks:,} runs are finished and kept in "
-            f"{result.folder}; the same command goes on from there",
+            f"{result.folder}; the same command continues from there",
             markup=False,
         )
         raise typer.Exit(_INTERRUPTED)

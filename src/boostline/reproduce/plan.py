@@ -44,7 +44,7 @@ class Settings:
     def __post_init__(self) -> None:
         for name in ("trees", "covariates"):
             if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}, but at least 1 is needed")
+                raise ValueError(f"{name} is {getattr(self, name)}, but must be at least 1")
 
     def __str__(self) -> str:
         return (
@@ -96,10 +96,10 @@ def plan(
     _check(algorithms, ALGORITHMS, "algorithms")
     _check(orders, ORDERS, "orders")
     if len(seeds) == 0 or len(set(seeds)) != len(seeds) or min(seeds) < 0:
-        raise ValueError(f"seeds is {list(seeds)}, but distinct numbers from 0 on are needed")
+        raise ValueError(f"seeds is {list(seeds)}, but must be distinct whole numbers, at least 0")
     for given in edges or ():
         if not 0 < given <= 1:
-            raise ValueError(f"edges has {given:g}, but an edge is above 0 and at most 1")
+            raise ValueError(f"edges has {given:g}, but edges must be above 0 and at most 1")
     names = [one.name for one in data]
     if len(set(names)) != len(names):
         raise ValueError(f"data has the same name twice: {', '.join(names)}")
@@ -173,6 +173,6 @@ def _check(given: Sequence[Any], allowed: Any, name: str) -> None:
         raise ValueError(f"{name} is empty; choose from {', '.join(allowed)}")
     for one in given:
         if one not in allowed:
-            raise ValueError(f"{name} has {one!r}, but must be among {', '.join(allowed)}")
+            raise ValueError(f"{name} has {one!r}, but must be one of {', '.join(allowed)}")
     if len(set(given)) != len(given):
-        raise ValueError(f"{name} has one twice: {', '.join(given)}")
+        raise ValueError(f"{name} has a value twice: {', '.join(given)}")

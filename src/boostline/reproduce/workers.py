@@ -89,7 +89,7 @@ def spread(
                 raise
             raise ClusterError(
                 f"the Dask cluster at {dask} failed ({type(error).__name__}: {error}); "
-                "finished runs are kept, and the same command goes on from there"
+                "finished runs are kept, and the same command continues from there"
             ) from error
         finally:
             results.close()

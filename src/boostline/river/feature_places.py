@@ -92,8 +92,8 @@ class FeaturePlaces:
         if len(new) > room and not self._warned:
             self._warned = True
             warnings.warn(
-                f"feature {new[room]!r} is left out, because all {self.capacity} places are taken; give "
-                "n_features for more",
+                f"feature {new[room]!r} is ignored, because the model has {self.capacity} features already; "
+                "n_features sets a higher limit",
                 stacklevel=4,
             )
 
@@ -135,8 +135,8 @@ def _refuse_too_large(x: Mapping[Any, Any]) -> None:
     if bad.any():
         name = list(x)[int(bad.argmax())]
         raise ValueError(
-            f"feature {name!r} is {x[name]!r}, but numbers from -{LARGEST_VALUE:g} to {LARGEST_VALUE:g} are needed, "
-            "NaN or None for a missing one"
+            f"feature {name!r} is {x[name]!r}, but must be from -{LARGEST_VALUE:g} to {LARGEST_VALUE:g}, "
+            "or NaN or None if it is missing"
         )
 
 
@@ -145,6 +145,6 @@ def _not_a_number(x: Mapping[Any, Any]) -> TypeError:
         (n, v) for n, v in x.items() if v is not None and np.asarray(v).dtype.kind not in "fiub"
     )
     return TypeError(
-        f"feature {name!r} is {value!r}, but numbers are needed; encode it, for instance with "
+        f"feature {name!r} is {value!r}, but must be a number; encode it, for instance with "
         "river.preprocessing.OneHotEncoder"
     )

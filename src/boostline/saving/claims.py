@@ -41,7 +41,7 @@ def _check_stored(
         entry = file.entries.get(name)
         if entry is None or entry.shape != (size,):
             raise LoadError(
-                f"its array {name} does not fit to {n_labels} labels and {votes} learners"
+                f"its array {name} does not match {n_labels} labels and {votes} learners"
             )
     held: dict[str, int] = {}
     for name, entry in file.entries.items():
@@ -65,7 +65,7 @@ def check_classes(config: dict[str, Any], learners: Sequence[Any]) -> None:
     if len(learners) != len(wanted):
         raise LoadError(
             f"it has {len(wanted)} learners written in Python ({', '.join(map(str, wanted)) or 'none'}), "
-            f"but learners= has {len(learners)}; give such objects, in their order"
+            f"but learners= has {len(learners)}; pass these objects in the same order"
         )
     for i, (learner, name) in enumerate(zip(learners, wanted, strict=True)):
         found = type(learner).__qualname__

@@ -159,7 +159,7 @@ class ArrayFile:
         file.seek(0)
         length = int.from_bytes(file.read(8), "little")
         if size < 8 or length > size - 8:
-            raise DamagedError("it is cut off, or no model at all")
+            raise DamagedError("it is incomplete, or not a model")
         if length > MAX_HEADER_BYTES:
             raise DamagedError(f"its header claims {length} bytes")
         header = _parse(file.read(length), "header")
@@ -215,7 +215,7 @@ class ArrayFile:
 
     def _fill(self, view: memoryview) -> None:
         if self._file.readinto(view) != len(view):  # type: ignore[attr-defined]
-            raise DamagedError("it is cut off")
+            raise DamagedError("it is incomplete")
 
 
 def bytes_of(array: NDArray[Any]) -> memoryview:
@@ -239,7 +239,7 @@ def _parse(encoded: bytes, what: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise DamagedError(f"its {what} is damaged: {error}") from error
     if not isinstance(value, dict):
-        raise DamagedError(f"its {what} is no JSON object")
+        raise DamagedError(f"its {what} is not a JSON object")
     return value
 
 
@@ -252,7 +252,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _text(metadata: Any) -> str:
     if not isinstance(metadata, dict) or not isinstance(metadata.get(KEY), str):
-        raise DamagedError("it is no boostline model: its header has no boostline entry")
+        raise DamagedError("it is not a boostline model: its header has no boostline entry")
     if len(metadata) != 1:
         raise DamagedError("its header has entries besides boostline's")
     return str(metadata[KEY])
@@ -260,11 +260,11 @@ def _text(metadata: Any) -> str:
 
 def _entry(name: str, value: Any) -> Entry:
     if not isinstance(value, dict) or set(value) != {"dtype", "shape", "data_offsets"}:
-        raise DamagedError(f"the array {name!r} is described wrongly")
+        raise DamagedError(f"the array {name!r} has a wrong description")
     shape, offsets = value["shape"], value["data_offsets"]
     for numbers in (shape, offsets):
         if not isinstance(numbers, list) or not all(type(n) is int and n >= 0 for n in numbers):
-            raise DamagedError(f"the array {name!r} has a shape or place that is none")
+            raise DamagedError(f"the array {name!r} has an invalid shape or position")
     if not isinstance(value["dtype"], str) or value["dtype"] not in DTYPES:
         raise DamagedError(f"the array {name!r} is of the unknown type {value['dtype']!r}")
     dtype = DTYPES[value["dtype"]]
@@ -272,7 +272,7 @@ def _entry(name: str, value: Any) -> Entry:
     if len(shape) > 32 or any(n >= 2**60 for n in shape):
         raise DamagedError(f"the array {name!r} has an impossible shape")
     if len(offsets) != 2 or offsets[1] - offsets[0] != math.prod(shape) * dtype.itemsize:
-        raise DamagedError(f"the array {name!r} does not fit into its place")
+        raise DamagedError(f"the array {name!r} does not fit its position")
     return Entry(dtype, tuple(shape), offsets[0], offsets[1])
 
 
@@ -284,4 +284,4 @@ def _check_places(entries: Mapping[str, Entry], size: int) -> None:
             raise DamagedError("its arrays overlap or leave gaps")
         position = entry.stop
     if position != size:
-        raise DamagedError(f"it has {size} bytes of arrays where {position} should be")
+        raise DamagedError(f"it has {size} bytes of arrays, but must have {position}")

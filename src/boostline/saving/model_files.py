@@ -121,7 +121,7 @@ def _check_written(file: BinaryIO, model: Booster) -> None:
             unpack(packed, lambda name: np.zeros(()))
     except (ValueError, TypeError, RecursionError) as error:
         raise SaveError(
-            f"the model cannot be saved, for it could not be loaded: {error}"
+            f"the model cannot be saved, because it could not be loaded again: {error}"
         ) from error
 
 
@@ -231,7 +231,7 @@ def _checked_metadata(file: ArrayFile) -> dict[str, Any]:
     metadata = file.metadata()
     version = metadata.get("format")
     if type(version) is not int or version < 1:
-        raise LoadError(f"it has no valid format version (but {version!r})")
+        raise LoadError(f"its format is {version!r}, but must be a whole number from 1 on")
     if version > FORMAT:
         raise LoadError(
             f"it has format {version}, but this version of boostline reads up to {FORMAT}: upgrade boostline"

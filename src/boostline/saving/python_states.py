@@ -84,7 +84,7 @@ def unpack(packed: Any, read: Callable[[str], NDArray[Any]]) -> Any:
     (3, inf)
     """
     if not isinstance(packed, dict) or len(packed) != 1:
-        raise DamagedError("a state is described wrongly")
+        raise DamagedError("a state has a wrong description")
     [(kind, content)] = packed.items()
     match kind:
         case "array":

@@ -17,16 +17,19 @@ def register(app: typer.Typer) -> None:
 
 def theory(
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for the page, the pictures and the JSON.")
+        Path,
+        typer.Option("--output", "-o", help="Folder for the page, the pictures and the JSON file."),
     ] = Path("theory"),
-    quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Use smaller sizes, to be faster.")
+    ] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="Run this experiment only; may be given several times."),
+        typer.Option(help="Run only this experiment. Can be repeated."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Run the paper's theorems as experiments: bounds, adversary, edges; writes theory.html.
+    """Check the paper's theorems by experiments, and write theory.html.
 
     Fails (exit code 1) if a statement does not hold.
     """

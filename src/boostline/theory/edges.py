@@ -360,7 +360,7 @@ def check_wlc(
     (True, True, 0.4)
     """
     if not records:
-        raise ValueError("records is empty, but at least one run is needed")
+        raise ValueError("records is empty, but must have at least one run")
     if len({len(record.advantage) for record in records}) != 1:
         raise ValueError("records have different numbers of rounds, but must share one stream")
     rate = _failure_rate(records, edge, excess_loss)

@@ -34,7 +34,7 @@ def format_of(source: Source, named: str | None) -> str:
     """Return the format that the caller or the file's extension names."""
     if named is not None:
         if named not in FORMATS:
-            raise ValueError(f"format is {named!r}, but the formats are {', '.join(FORMATS)}")
+            raise ValueError(f"format is {named!r}, but must be one of {', '.join(FORMATS)}")
         return named
     for name, reader in FORMATS.items():
         if suffix(source) in reader.extensions:
@@ -59,7 +59,7 @@ def settle_options(
         if option not in (takes := reader.options()):
             raise ValueError(
                 advice(option, "--" + option.replace("_", "-"))
-                + f" has no meaning for the format {format_name}"
+                + f" is not an option of the format {format_name}"
                 + advice(f", which takes {', '.join(takes)}", "")
             )
     said["labels"] = labels

@@ -171,16 +171,16 @@ class ArffReader(Reader):
             values = split_dense(row)
             if len(values) != len(places):
                 raise ValueError(
-                    f"the row has {len(values)} values, but the header names "
-                    f"{len(places)} attributes"
+                    f"the row has {len(values)} value{'' if len(values) == 1 else 's'}, but the header "
+                    f"names {len(places)} attributes"
                 )
             for place, value in zip(places, values, strict=True):
                 _put(place, value, cells, on, unknown)
             return
         if (label := self._on_where_absent) is not None:
             raise self._lines.error(
-                f"the label {label.name!r} has a domain that begins with '1', so that it would be "
-                "relevant wherever a sparse row leaves it out; write the domain as {0,1}",
+                f"the label {label.name!r} is declared as {{1,0}}, so it would be relevant in every "
+                "sparse row that leaves it out; declare it as {0,1}",
                 label.line,
             )
         seen: set[int] = set()

@@ -111,9 +111,9 @@ def read_header(lines: LineReader, encoding: str) -> list[Attribute]:
                 return list(attributes.values())
             case _:
                 raise lines.error(
-                    f"has {line[:40]!r} in the header, where @relation, @attribute or @data may be"
+                    f"has {line[:40]!r} in the header, but must have @relation, @attribute or @data"
                 )
-    raise lines.error("ends before @data: the file is cut off, or no ARFF file")
+    raise lines.error("ends before @data: the file is incomplete, or not an ARFF file")
 
 
 def _parse_attribute(text: str, line: int) -> Attribute:

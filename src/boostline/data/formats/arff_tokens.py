@@ -65,7 +65,7 @@ def split_dense(row: str) -> list[str | None]:
         value, position = read_value(row, position + 1, ",%")
         values.append(value)
     if row[position : position + 1] not in ("", "%"):
-        raise ValueError(f"has {row[position]!r} straight after a closing quote")
+        raise ValueError(f"has {row[position]!r} directly after a closing quote")
     return values
 
 
@@ -89,8 +89,8 @@ def split_sparse(row: str) -> Iterator[tuple[int, str | None]]:
     if close is not None and close.end() == len(row):
         return
     if close is not None or "}" not in row[position:]:
-        raise ValueError("the sparse row does not end with }: it is cut off or damaged")
+        raise ValueError("the sparse row does not end with }: it is incomplete or damaged")
     if (start := _INDEX.match(row, position)) is not None:
         read_value(row, start.end(), ",}%")  # says what is wrong with its quote
     given = row[position : position + 30].rstrip(BLANKS + "}")
-    raise ValueError(f"the sparse row has {given!r}, where 'index value' is wanted")
+    raise ValueError(f"the sparse row has {given!r}, but must have 'index value'")

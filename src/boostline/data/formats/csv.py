@@ -105,7 +105,7 @@ class CsvReader(TableReader):
             row = b"".join(pieces).removesuffix(b"\n").removesuffix(b"\r")
             if b"\r" in row and b"\r" in _QUOTED.sub(b"", row):
                 raise self._lines.error(
-                    "has a carriage return that ends no line; lines must end with \\n or \\r\\n",
+                    "has a carriage return within a line; lines must end with \\n or \\r\\n",
                     start,
                 )
             if row.strip():
@@ -138,8 +138,8 @@ class CsvReader(TableReader):
             raise self._explain(str(error), numbers) from error
         if table.num_rows != len(numbers):
             raise DataError(
-                f"has {len(numbers)} rows from this line on, which pyarrow takes for "
-                f"{table.num_rows}: the quotes are damaged",
+                f"has {len(numbers)} rows from this line on, but pyarrow reads "
+                f"{table.num_rows}: a quote is misplaced",
                 path=self.name,
                 line=numbers[0],
             )

@@ -67,7 +67,7 @@ class JsonLinesReader(Reader):
                     path=name,
                 )
             if isinstance(names, (int, str, bytes)) or not isinstance(names, Sequence):
-                raise TypeError(f"{what} is {names!r}, but JSON lines need a list of names")
+                raise TypeError(f"{what} is {names!r}, but must be a list of names")
             if first_repeated(map(str, names)) is not None:
                 raise ValueError(f"{what} has the same name twice")
         self._lines = LineReader(file, name)
@@ -105,7 +105,7 @@ class JsonLinesReader(Reader):
                 continue
             if self._unseen is None:
                 raise self._lines.error(
-                    f"the row has the feature {_feature(name, value)!r}, which is not among the "
+                    f"the row has the feature {_feature(name, value)!r}, which is not one of the "
                     f"{len(self.features)} features",
                     number,
                 )
@@ -130,7 +130,7 @@ class JsonLinesReader(Reader):
             return self._label_index[name]
         except KeyError:
             raise self._lines.error(
-                f"the row has the label {name!r}, which is not among the {len(self.labels)} labels",
+                f"the row has the label {name!r}, which is not one of the {len(self.labels)} labels",
                 number,
             ) from None
 
@@ -173,7 +173,9 @@ def _rows(
         except (ValueError, RecursionError, OverflowError) as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
             raise lines.error(
-                f"is no JSON: {reason}" if isinstance(error, json.JSONDecodeError) else reason
+                f"is not valid JSON: {reason}"
+                if isinstance(error, json.JSONDecodeError)
+                else reason
             ) from error
         yield lines.number, features, labels
 
@@ -190,7 +192,7 @@ def _row(
     parsed: Any, drop: frozenset[str], with_labels: bool
 ) -> tuple[dict[str, float | str], dict[str, int]]:
     if not isinstance(parsed, dict):
-        raise ValueError(f"the row is {_kind(parsed)}, but an object is wanted")
+        raise ValueError(f"the row is {_kind(parsed)}, but must be an object")
     for key in ("features", "labels") if with_labels else ("features",):
         if key not in parsed:
             raise ValueError(f"the row has no {key!r}; it has {', '.join(map(repr, parsed))}")
@@ -198,7 +200,7 @@ def _row(
     if isinstance(given, list):
         given = {str(index): value for index, value in enumerate(given)}
     if not isinstance(given, dict):
-        raise ValueError(f"'features' is {_kind(given)}, but an object or array is wanted")
+        raise ValueError(f"'features' is {_kind(given)}, but must be an object or an array")
     features: dict[str, float | str] = {
         name: value if isinstance(value, str) else _number(name, value)
         for name, value in given.items()
@@ -211,8 +213,8 @@ def _row(
         labels = [_label_name(label) for label in labels]
     elif not isinstance(labels, dict):
         raise ValueError(
-            f"'labels' is {_kind(labels)}, but must be an array of the relevant ones, or an object that says "
-            "true, false or null of each"
+            f"'labels' is {_kind(labels)}, but must be an array of the relevant labels, or an object with "
+            "true, false or null for each label"
         )
     return features, distinct_labels(read_told(labels, "the row"), "the row")
 
@@ -221,7 +223,7 @@ def _number(name: str, value: Any) -> float:
     if value is None:
         return math.nan
     if not isinstance(value, (int, float)):
-        raise ValueError(f"the feature {name!r} is {_kind(value)}, but a number or text is wanted")
+        raise ValueError(f"the feature {name!r} is {_kind(value)}, but must be a number or text")
     number = float(value)
     if math.isinf(number):
         raise ValueError(f"the feature {name!r} is infinite")
@@ -230,7 +232,7 @@ def _number(name: str, value: Any) -> float:
 
 def _label_name(label: Any) -> str:
     if isinstance(label, bool) or not isinstance(label, (int, str)):
-        raise ValueError(f"a label is {_kind(label)}, but a text or an integer is wanted")
+        raise ValueError(f"a label is {_kind(label)}, but must be text or an integer")
     return str(label)
 
 

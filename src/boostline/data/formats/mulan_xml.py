@@ -85,5 +85,5 @@ def read_label_names(source: Source) -> list[str]:
             f"is not well-formed xml: {expat.ErrorString(error.code)}", path=name, line=error.lineno
         ) from error
     if not names:
-        raise DataError("names no label", path=name)
+        raise DataError("has no <label>", path=name)
     return list(names)

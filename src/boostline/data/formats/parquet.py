@@ -45,7 +45,9 @@ class ParquetReader(TableReader):
             )
             columns = self._parquet.schema_arrow.names
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise DataError(f"is no Parquet file, or is cut off: {error}", path=name) from error
+            raise DataError(
+                f"is not a Parquet file, or is incomplete: {error}", path=name
+            ) from error
         self._lay_out(name, columns, labels, drop, categories, unseen)
 
     def blocks(self, size: int) -> Iterator[Block]:

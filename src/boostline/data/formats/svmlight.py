@@ -56,8 +56,8 @@ class _Rows:
         count: int = getattr(self.shape, what)
         if count > MAX_COLUMNS:
             raise self.lines.error(
-                f"the first line promises {count} {what}; more than {MAX_COLUMNS} are taken only "
-                f"if {what}= says how many there are"
+                f"the first line says that there are {count} {what}; more than {MAX_COLUMNS} are "
+                f"accepted only if {what}= gives their number"
             )
         return count
 
@@ -76,7 +76,7 @@ class _Rows:
                 yield self.lines.number, line
         if self.shape is not None and count != self.shape.rows:
             raise self.lines.error(
-                f"the first line promises {self.shape.rows} rows, but there are {count}"
+                f"the first line says that there are {self.shape.rows} rows, but there are {count}"
             )
 
 
@@ -119,7 +119,7 @@ class SvmlightReader(Reader):
         self._unseen = unseen
         if features is not None and not isinstance(features, int):
             raise TypeError(
-                "features is a list, but svmlight numbers its features: give how many there are"
+                "features is a list, but must be the number of features, because svmlight has no feature names"
             )
         name = source_name(source)
         self._rows = _Rows(file, name)
@@ -162,7 +162,7 @@ class SvmlightReader(Reader):
             return [self._index[label] for label in labels]
         except KeyError as unknown:
             raise self._rows.lines.error(
-                f"the row has the label {unknown.args[0]:g}, which is not among the "
+                f"the row has the label {unknown.args[0]:g}, which is not one of the "
                 f"{len(self.labels)} labels",
                 number,
             ) from None
@@ -195,13 +195,15 @@ class SvmlightReader(Reader):
                     if features is None and width > MAX_COLUMNS:
                         raise rows.lines.error(
                             f"the row has the feature {X.indices.max()}; more than {MAX_COLUMNS} "
-                            "are taken only if features= says how many there are",
+                            "are accepted only if features= gives their number",
                             numbers[_row_of(X, int(X.indices.argmax()))],
                         )
                     for number, row in zip(numbers, found, strict=True):
                         for label in row:
                             if not label.is_integer():
-                                raise rows.lines.error(f"the label {label:g} is no integer", number)
+                                raise rows.lines.error(
+                                    f"the label {label:g} is not an integer", number
+                                )
                             seen.add(int(label))
         return sorted(seen), width
 
@@ -233,7 +235,7 @@ def _parse(
                 parse([text])
             except (ValueError, OverflowError) as reason:
                 raise lines.error(
-                    f"is no row 'label,label index:value ...' ({reason})", number
+                    f"is not of the form 'label,label index:value ...' ({reason})", number
                 ) from reason
         raise lines.error(str(error)) from error
     return X, labels
@@ -276,10 +278,10 @@ def _label_index(labels: Any) -> tuple[list[str], dict[float, int]]:
     """Names of the label columns, and the column of each label number."""
     if isinstance(labels, (int, np.integer)):
         if labels < 1:
-            raise ValueError(f"labels is {labels}, but at least one label is needed")
+            raise ValueError(f"labels is {labels}, but must be at least 1")
         labels = range(int(labels))
     if isinstance(labels, (str, bytes)) or not isinstance(labels, Sequence):
-        raise TypeError(f"labels is {labels!r}, but svmlight needs a number or a list")
+        raise TypeError(f"labels is {labels!r}, but must be a number or a list")
     if len(set(labels)) != len(labels):
         raise ValueError("labels has the same label twice")
     if all(isinstance(label, (int, np.integer)) for label in labels):

@@ -133,7 +133,7 @@ class TableReader(Reader):
                 codes[codes == code] = -1
             elif times:
                 raise DataError(
-                    f"the column {column!r} has {str(found[code])!r}, which is not among its "
+                    f"the column {column!r} has {str(found[code])!r}, which is not one of its "
                     "categories",
                     path=self.name,
                     line=numbers[int(np.argmax(codes == code))],
@@ -153,7 +153,7 @@ class TableReader(Reader):
                 codes[codes == code] = -1
             elif (codes == code).any():
                 raise DataError(
-                    f"the label {column!r} has {found[code]!r}, but must have 0 or 1, or nothing for unknown",
+                    f"the label {column!r} has {found[code]!r}, but must have 0 or 1, or be empty for unknown",
                     path=self.name,
                     line=numbers[int(np.argmax(codes == code))],
                 )
@@ -186,11 +186,11 @@ def _label_columns(labels: Any, name: str) -> list[str]:
             path=name,
         )
     if isinstance(labels, (int, str, bytes)) or not isinstance(labels, Sequence):
-        raise TypeError(f"labels is {labels!r}, but a table needs a list of column names")
+        raise TypeError(f"labels is {labels!r}, but must be a list of column names")
     wanted = [str(label) for label in labels]
     twice = first_repeated(wanted)
     if twice is not None:
         raise ValueError(f"labels names {twice!r} twice")
     if not wanted and labels != ():  # an empty tuple: rows that are to be ranked
-        raise ValueError("labels is empty, but at least one label is needed")
+        raise ValueError("labels is empty, but must have at least one label")
     return wanted
