@@ -1,4 +1,4 @@
-"""The worked example in docs/contributing.md: a format is two files under src/boostline."""
+"""The worked example in docs/extending.md: a format is two files under src/boostline."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "boostline"
-PAGE = (ROOT / "docs" / "contributing.md").read_text().split("## A new format")[1]
+PAGE = (ROOT / "docs" / "extending.md").read_text().split("## A format")[1]
 MODULE, USE = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
 (ENTRY,) = re.findall(r"^```diff\n(.*?)^```", PAGE, re.M | re.S)
 (PRINTED,) = re.findall(r"^```text\n(.*?)^```", PAGE, re.M | re.S)
