@@ -10,7 +10,7 @@ so a loss is its function ``pair`` of one number. Two properties decide what may
   never hurts. Without it the costs of OnlineBMR lie outside the paper's set.
 - *convex*: needed by the general bound of OnlineBMR unless every vote is a single label.
 
-`check_use` refuses a loss that lacks what a booster needs, and says why.
+`check_use` refuses a loss that a booster cannot use, and says why.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Loss:
         raise NotImplementedError
 
     def config(self) -> dict[str, Any]:
-        """Return what `get` needs to build the loss again, as JSON-able values."""
+        """Return the loss as values for JSON; `get` reads them."""
         return {"name": self.name}
 
     def __repr__(self) -> str:
@@ -203,8 +203,8 @@ class Exponential(PairLoss):
 class PairwiseLoss(PairLoss):
     """A user-written function of d = s[r] - s[l].
 
-    Whether it is proper and convex is found out numerically, on d = -64, -63.9375, ..., 64; a
-    violation finer than a sixteenth or outside that range is not seen.
+    Whether it is proper and convex is checked numerically at d = -64, -63.9375, ..., 64; violations
+    between these points or outside the range are not found.
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ _BUILT_IN: dict[str, type[PairLoss]] = {
 
 
 def get(loss: str | Loss | Mapping[str, Any]) -> Loss:
-    """Loss from its name, its configuration or itself.
+    """Return the loss that has this name or configuration.
 
     Examples
     --------
@@ -391,7 +391,7 @@ def get(loss: str | Loss | Mapping[str, Any]) -> Loss:
 
 
 def check_use(loss: Loss, single_label_votes: bool) -> None:
-    """Refuse a loss with which OnlineBMR would have no guarantee.
+    """Raise an error for a loss with which OnlineBMR has no guarantee.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Boosters: one schema (Algorithm 1), and the details of three algorithms.
+"""The models.
 
-`LabelRanker` is ours and the one to use; `AdaOLMR` and `OnlineBMR` are the paper's, exactly.
+`LabelRanker` is our own and recommended; `AdaOLMR` and `OnlineBMR` are the paper's algorithms.
 """
 
 from boostline.boosters.ada_olmr import AdaOLMR

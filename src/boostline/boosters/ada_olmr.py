@@ -18,26 +18,27 @@ _EXPERTS = ("draw", "weighted", "best", "last")
 
 
 class AdaOLMR(Booster):
-    """Algorithm 3: adaptive online boosting. Needs no edge, takes learners of any quality.
+    """Ada.OLMR, the paper's Algorithm 3: adaptive online boosting with learners of any quality.
 
-    Each learner's weight follows the gradient of the pairwise logistic loss; Hedge decides how many of the learners to
-    listen to. A learner that is always wrong gets a negative weight. `LabelRanker` ranks better on most data; this is
-    the paper's algorithm, with its bounds.
+    Each learner's weight follows the gradient of the pairwise logistic loss, and Hedge decides how many of the learners
+    to use. A learner that is always wrong gets a negative weight. `LabelRanker` ranks better on most data; use this
+    model for the paper's algorithm and its bounds.
 
     Parameters
     ----------
     n_labels, labels
-        The number of labels, or their names.
+        Number of labels, or their names.
     learners
         Weak learners; see `boostline.learners`. By default the paper's 100 trees.
     expert
-        Whose scores are given: ``"draw"``, one expert drawn by its Hedge weight (the paper's, and the only one with a
-        bound); ``"weighted"``, the Hedge-weighted mean of all; ``"best"``, the one with the smallest loss so far;
-        ``"last"``, all learners. The draw depends on the seed and the clock alone, so scoring is pure.
+        Whose scores are returned. Expert j is the sum of the first j learners. ``"draw"``: an expert drawn by its
+        Hedge weight (the paper's, and the only one with a bound); ``"weighted"``: the Hedge-weighted mean of all;
+        ``"best"``: the one with the smallest loss so far; ``"last"``: all learners. The draw depends only on the seed
+        and the number of examples, so scoring twice gives the same scores.
     seed
-        Seed of every random choice; None draws one.
+        Random seed; None draws one.
     n_threads
-        Threads that share the learners' work; changes no result.
+        Number of threads; does not change the result.
 
     Examples
     --------
@@ -70,7 +71,7 @@ class AdaOLMR(Booster):
 
     @property
     def expert(self) -> str:
-        """Whose scores are given."""
+        """Whose scores are returned."""
         return self._expert
 
     @property
@@ -86,7 +87,7 @@ class AdaOLMR(Booster):
 
     @property
     def followed(self) -> int:
-        """The expert i_t that is followed at the present clock, counted from 1; N with ``expert="weighted"``."""
+        """The expert i_t whose scores are returned for the next example, from 1 to N; N with ``expert="weighted"``."""
         return self.n_learners if self._native is None else self._native.followed()
 
     def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:

@@ -27,7 +27,7 @@ _SETTINGS_STREAM = 1
 
 
 class Booster(State):
-    """Base of all boosters; not to be made itself."""
+    """Base class of all models."""
 
     #: A block is learned exactly as the loop of its rows (see `boostline.evaluate.prequential`).
     blocks_are_rows: ClassVar[bool] = True
@@ -66,26 +66,26 @@ class Booster(State):
     # Learning and ranking.
 
     def learn(self, x: Any, relevant: Any, *, weight: Any = 1.0, unknown: Any = None) -> FloatArray:
-        """Learn one example or a block; return the scores given just before each was learned.
+        """Learn one example or a block; return the scores from before each example was learned.
 
         Parameters
         ----------
         x
-            One example (d,) or a block (n, d): array, frame, row of a frame or scipy CSR. NaN means missing. The model
-            remembers the columns of the first frame (`features`) and finds them by name in every other.
+            One example (d,) or a block (n, d): array, frame, row of a frame or SciPy CSR matrix. NaN means missing. The
+            model remembers the column names of the first frame (`features`) and matches later frames by name.
         relevant
             The relevant labels. Arrays, frames, CSR rows and sequences of bools are indicators of length k (NaN:
-            unknown); sets, lists and tuples hold labels, by name or by place. For a block an (n, k) indicator or a list
-            with one label set per row. A frame's columns are matched with `labels`, or become them.
+            unknown). Sets, lists and tuples contain labels, by name or by index. For a block, pass an (n, k) indicator
+            or a list with one label set per row. The columns of a frame are matched with `labels` by name.
         weight
-            Importance in [0, 1], one number or one per row.
+            Importance in [0, 1]: one number, or one per row.
         unknown
-            Labels of which it is not known whether they are relevant, in the same forms. They take part in no pair.
+            Labels that may or may not be relevant, in the same forms. They are not used.
 
         Returns
         -------
         scores
-            (k,) for one example, (n, k) for a block. A block gives exactly what the loop of single calls gives.
+            (k,) for one example, (n, k) for a block. A block gives exactly the same result as single calls.
 
         Examples
         --------
@@ -138,7 +138,7 @@ class Booster(State):
         return scores[0] if rows.is_single else scores
 
     def score(self, x: Any) -> FloatArray:
-        """Scores of the labels, higher is more relevant: (k,) for one example, (n, k) for a block. Changes nothing.
+        """Return a score for every label: (k,) for one example, (n, k) for a block. Higher is more relevant.
 
         Examples
         --------
@@ -151,7 +151,7 @@ class Booster(State):
         return scores[0] if rows.is_single else scores
 
     def rank(self, x: Any, top: int | None = None) -> Any:
-        """The labels, best first, ties by label index; only the first ``top`` if given.
+        """Return the labels, best first; only the first ``top`` if given. Ties are ordered by label index.
 
         Returns
         -------
@@ -166,7 +166,7 @@ class Booster(State):
         return _named(order, self._labels)
 
     def votes(self, x: Any) -> FloatArray:
-        """The learners' votes h^i for one example (N, k) or a block (n, N, k)."""
+        """Return the learners' votes h^i: (N, k) for one example, (n, N, k) for a block."""
         rows = read_rows(x, self._features)
         native = self._ready(rows.n_features)
         votes = native.votes(rows.native, rows.n_features)
@@ -181,19 +181,19 @@ class Booster(State):
 
     @property
     def labels(self) -> list[Any] | None:
-        """The labels' names, or None."""
+        """Names of the labels, or None."""
         return None if self._labels is None else list(self._labels)
 
     @property
     def n_features(self) -> int | None:
-        """Number of features, None before the first example."""
+        """Number of features; None before the first example."""
         return self._n_features
 
     @property
     def features(self) -> list[Any] | None:
-        """The features' names, in the order of the model's rows; None if there are none. The first frame tells them.
+        """Names of the features, in the order of the columns; None if they have no names.
 
-        May be set, for a model that learns from arrays whose columns have names.
+        They are taken from the first frame, and can be set for a model that learns from arrays.
         """
         return None if self._features is None else list(self._features)
 
@@ -211,7 +211,7 @@ class Booster(State):
 
     @property
     def n_threads(self) -> int:
-        """Number of threads that share the learners' work; changes no result."""
+        """Number of threads; does not change the result."""
         return self._n_threads
 
     @n_threads.setter
@@ -224,11 +224,11 @@ class Booster(State):
 
     @property
     def seed(self) -> int:
-        """The seed of every random choice."""
+        """The random seed."""
         return self._seed
 
     def memory_usage(self) -> int:
-        """Bytes that the model holds: its own arrays and its learners'."""
+        """Return the memory of the model and its learners, in bytes."""
         return 0 if self._native is None else self._native.memory_bytes()
 
     def __sizeof__(self) -> int:

@@ -27,16 +27,16 @@ class LabelRanker(Booster):
     Parameters
     ----------
     n_labels, labels
-        The number of labels, or their names.
+        Number of labels, or their names.
     learners
         ``"auto"``, or learners of your own; see `boostline.learners`. Like all weak learners they hear costs: the
         gradient of this booster's loss.
     drift
         ``"restart"``: learners and weights start anew when the rank loss has risen for good; ``None``: never.
     seed
-        Seed of every random choice; None draws one.
+        Random seed; None draws one.
     n_threads
-        Threads that share the learners' work; changes no result.
+        Number of threads; does not change the result.
 
     Examples
     --------

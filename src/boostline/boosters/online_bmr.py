@@ -20,21 +20,21 @@ FloatArray = NDArray[np.float64]
 
 
 class OnlineBMR(Booster):
-    """Online boost-by-majority for multi-label ranking: optimal if every learner has the given edge.
+    """OnlineBMR, the paper's Algorithm 2: optimal if every learner has the given edge.
 
-    Every learner has one vote. Its costs come from potentials, the expected loss if the learners still to come had
-    exactly the given edge. For losses of pairs they are exact or have a stated error, from tables.
+    Every learner has one vote. Its costs come from potentials: the expected loss if the learners after it had exactly
+    the given edge. They are looked up in tables, which are exact or have a known error.
 
     Parameters
     ----------
     n_labels, labels, learners, seed, n_threads
         As in `AdaOLMR`.
     edge
-        The learners' edge gamma over random guessing, in (0, 1]. An example with |Y| relevant labels uses at
-        most 1 / |Y|. ``"auto"`` follows the edge that the learners realise (docs/theory.md).
+        How much better than random guessing the learners are: gamma in (0, 1]. At most 1 / |Y| is used for an example
+        with |Y| relevant labels. ``"auto"`` estimates it while learning (docs/theory.md).
     loss
-        What potentials are built upon: ``"hinge"`` for any votes, ``"rank"`` for learners that vote for single
-        labels, or an object of `boostline.losses`.
+        The loss of the potentials: ``"hinge"`` for any learners, ``"rank"`` for learners that vote for single labels,
+        or an object from `boostline.losses`.
 
     Examples
     --------
@@ -73,12 +73,12 @@ class OnlineBMR(Booster):
 
     @property
     def edge(self) -> float:
-        """The edge gamma that potentials assume; the present one with ``edge="auto"``."""
+        """The edge gamma; with ``edge="auto"`` its present value."""
         return self._edge if self._edge is not None else self._search_now().edge
 
     @property
     def chooses_edge(self) -> bool:
-        """Whether the edge follows the learners (``edge="auto"``)."""
+        """Whether the edge is estimated (``edge="auto"``)."""
         return self._search is not None
 
     @property
@@ -92,7 +92,7 @@ class OnlineBMR(Booster):
 
     @property
     def loss(self) -> losses.Loss:
-        """The loss that potentials are built upon."""
+        """The loss of the potentials."""
         return self._loss
 
     @property

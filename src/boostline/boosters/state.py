@@ -50,7 +50,7 @@ class State(Growth):
     # Out.
 
     def config(self) -> dict[str, Any]:
-        """Return all that is needed to make the model anew, as JSON-able values."""
+        """Return the settings from which the model can be made again, as values for JSON."""
         resolved = self._resolved if self._native is not None else None
         return {
             "algorithm": self.algorithm,
@@ -65,7 +65,7 @@ class State(Growth):
         }
 
     def state(self) -> dict[str, Any]:
-        """Return the whole state: ``config`` (JSON-able) and ``arrays`` (name -> array), as `save` writes them.
+        """Return the complete state as `save` writes it: ``config`` (values for JSON) and ``arrays`` (name -> array).
 
         Arrays of learner i are named ``learners.i.<name>``; see the file format in the docs.
         """
@@ -93,7 +93,7 @@ class State(Growth):
         return own_array(native, name)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the model to one file, atomically; `boostline.load` reads it. See the file format in the docs."""
+        """Save the model to a file; `boostline.load` reads it. An old file is replaced when the new one is complete."""
         from boostline.saving import save
 
         save(self, path)  # type: ignore[arg-type]
@@ -109,7 +109,9 @@ class State(Growth):
         config = of_this_version(config)
         algorithm = config.get("algorithm")
         if algorithm not in _BOOSTERS:
-            raise ValueError(f"unknown algorithm {algorithm!r}; known are {', '.join(_BOOSTERS)}")
+            raise ValueError(
+                f"algorithm is {algorithm!r}, but must be one of {', '.join(_BOOSTERS)}"
+            )
         make: Any = cls if getattr(cls, "algorithm", None) == algorithm else _BOOSTERS[algorithm]
 
         def described(learners: Sequence[Any]) -> Any:
@@ -169,6 +171,6 @@ def _next_python(given: Any, config: dict[str, Any]) -> FromPython:
         return FromPython(next(given))
     except StopIteration:
         raise ValueError(
-            f"the model has a learner written in Python ({config.get('class')}); give such objects, in their "
-            "order, as learners="
+            f"the model has a learner written in Python ({config.get('class')}); pass these objects in the same "
+            "order as learners="
         ) from None

@@ -54,7 +54,7 @@ class LabelSpace:
         n, is_single
             How many rows there are, and whether it is one example and not a block of one.
         unknown
-            Labels of which it is not known whether they are relevant, in the same forms. They add to those that are
+            Labels that may or may not be relevant, in the same forms. They add to those that are
             NaN in ``relevant``.
         name
             The argument's name in errors.

@@ -1,7 +1,6 @@
-"""Data for multi-label ranking: files, named sets and streams.
+"""Data for multi-label ranking: files, named data sets, streams and synthetic data.
 
-Readers turn MULAN arff, multi-label svmlight, csv, parquet and JSON lines into one `Dataset`. Which
-columns are labels is what the xml or the caller names, never a guess.
+Reads ARFF, svmlight, CSV, Parquet and JSON lines. You say which columns are labels.
 """
 
 from boostline.data import synthetic

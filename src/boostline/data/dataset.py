@@ -34,9 +34,9 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class DatasetSummary:
-    """What a data set is like: the columns of the paper's Table 2, and a little more.
+    """Size of a data set and of its label sets.
 
-    ``str`` of it is a small table for people; `as_dict` is for programs.
+    Print it to see a small table; `as_dict` is for programs.
     """
 
     name: str
@@ -87,8 +87,8 @@ class Dataset:
     X
         Features, float64 ndarray or scipy CSR of shape (n, d); NaN is a missing value.
     Y
-        Indicators of the relevant labels, bool ndarray (or CSR when k is large) of shape (n, k). Where something is
-        unknown it is NaN, and the others are 0.0 and 1.0.
+        Indicators of the relevant labels, bool ndarray (or CSR when k is large) of shape (n, k). If some labels are
+        unknown, floats: 0.0, 1.0, or NaN for unknown.
     n_train
         The first `n_train` rows are for training, the rest for testing. Default: all rows.
     labels, features
@@ -197,7 +197,7 @@ class Dataset:
         return self._part(order, self.n_train)
 
     def describe(self) -> DatasetSummary:
-        """Count what the paper's Table 2 counts: rows, features, labels, sizes of label sets."""
+        """Return the number of rows, features and labels, and how many labels a row has."""
         relevant: Any = self.Y == 1
         sizes = np.asarray(relevant.sum(axis=1)).ravel().astype(np.int64)
         values = self.X.data if is_sparse(self.X) else self.X

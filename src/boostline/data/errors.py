@@ -9,16 +9,16 @@ __all__ = ["DataError", "DownloadError"]
 
 
 class DataError(ValueError):
-    """A file that cannot be read as it stands.
+    """A file that cannot be read.
 
     Parameters
     ----------
     message
-        What is wrong and what would do.
+        What is wrong, and what it must be.
     path
         The file, or the name of the stream.
     line
-        The line (text formats) or row (tables) at fault, counted from 1.
+        The line (text formats) or row (tables) with the error; the first is 1.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def _rebuild(kind: type[DataError], message: str, path: str | None, line: int | 
 
 
 class DownloadError(DataError):
-    """A named set could not be fetched; the message says what to do instead."""
+    """A named data set could not be downloaded; the message says what to do instead."""
 
 
 def first_repeated(names: Iterable[str]) -> str | None:

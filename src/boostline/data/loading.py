@@ -39,35 +39,35 @@ def load(
     Parameters
     ----------
     source
-        A named set (``"emotions"``, see `available`), a file (text formats also
-        as .gz), a folder ``name`` that holds ``name-train.arff``,
-        ``name-test.arff`` and ``name.xml``, an open binary file, or ``"-"`` for standard input.
+        A named data set (``"emotions"``, see `available`), a file (text formats also as .gz), a folder
+        ``name`` with ``name-train.arff``, ``name-test.arff`` and ``name.xml``, an open binary file, or
+        ``"-"`` for standard input.
     labels
-        Which columns are labels: names, or a function that is given all names and returns those of
-        the labels. arff: names, or the path of the MULAN xml (default: the xml
-        beside the file). csv, parquet: column names. svmlight: names or how many. jsonl: names.
+        Which columns are labels: their names, or a function that gets all column names and returns
+        those of the labels. arff: also the path of a MULAN xml (default: the xml beside the file).
+        svmlight: names or their number.
     test
         A second file of the same kind with the test rows.
     n_train
-        How many of the rows are for training, when there is one file only (default: all).
+        Number of rows for training, if there is one file (default: all).
     format
-        Its name (``"csv"``, ``"arff"``, ...), where the extension does not say it.
+        Format of the file (``"csv"``, ``"arff"``, ...), if its name does not tell.
     name
         Name of the data set (default: that of the file).
     download
-        Whether a named set that is nowhere on this machine may be downloaded.
+        Whether a named data set that is not on this machine may be downloaded.
     **options
-        What the format takes; None is "not said":
+        Options of the format; None is the default:
 
         - ``drop`` (arff, csv, parquet, jsonl): columns that are neither features nor labels.
         - ``categories`` (csv, parquet): ``{column: values}`` of each text column, which becomes one
           0/1 column per value.
-        - ``features`` (svmlight): how many; (jsonl): their names. Default: those that occur.
+        - ``features`` (svmlight: their number; jsonl: their names). Default: those that occur.
         - ``zero_based`` (svmlight): whether the first feature is 0 (default: 1, svmlight's rule).
         - ``delimiter`` (csv): default ``","``, for .tsv a tab.
         - ``encoding`` (arff, csv): default UTF-8.
-        - ``unseen`` (csv, parquet, jsonl, svmlight): an `Unseen`, which counts categories and
-          features that are not among the known ones; they are missing values then, not errors.
+        - ``unseen`` (csv, parquet, jsonl, svmlight): an `Unseen`, which counts unknown categories and
+          features and makes them missing values instead of errors.
 
     Returns
     -------
@@ -76,9 +76,9 @@ def load(
     Raises
     ------
     DataError
-        The file is damaged, or does not say what is asked of it; with file and line.
+        The file cannot be read; the message names the file and the line.
     DownloadError
-        A named set is not on this machine and cannot be fetched.
+        A named data set is not on this machine and cannot be downloaded.
 
     Examples
     --------

@@ -143,12 +143,12 @@ NAMED_SETS: dict[str, NamedSet] = {
 
 
 def available() -> dict[str, str | None]:
-    """Named sets, each with the place where it is on this machine, or None.
+    """Return the named data sets, each with its place on this machine, or None.
 
     Returns
     -------
     dict
-        ``{name: folder, "river" or None}``; what is None would be downloaded by `load`.
+        ``{name: folder, "river" or None}``; `load` would download those with None.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def unknown_name(what: str, name: str) -> str:
 
 
 def cache_folder() -> Path:
-    """Folder of downloaded sets: ``BOOSTLINE_CACHE``, else ``boostline`` in the user's cache."""
+    """Return the folder for downloads: ``BOOSTLINE_CACHE``, or ``boostline`` in the user's cache folder."""
     if chosen := os.environ.get("BOOSTLINE_CACHE"):
         return Path(chosen).expanduser()
     if os.name == "nt":

@@ -19,8 +19,7 @@ __all__ = ["Stream", "stream"]
 class Stream:
     """Rows of a file, block by block; made by `stream`.
 
-    A file can be walked again and again, each walk opens it anew. Standard input and open files can
-    be walked once.
+    A file can be read several times. Standard input and open files can be read once.
 
     Attributes
     ----------
@@ -92,13 +91,13 @@ def stream(
     format: str | None = None,
     **options: Any,
 ) -> Stream:
-    r"""Walk a file larger than memory in blocks of rows.
+    r"""Read a file in blocks of rows, for files larger than memory.
 
     Takes every format of `load`, with the same options. Text formats also come from standard input
     (``"-"``) or an open binary file, plain or gzip; they need ``format=``.
 
-    svmlight and JSON lines say only in their rows which features and labels there are: give
-    ``features=`` and ``labels=``, or a path, which is looked through once beforehand.
+    svmlight and JSON lines have no header: pass ``features=`` and ``labels=``, or a path, which is
+    read once beforehand to find them.
 
     Parameters
     ----------
@@ -107,7 +106,7 @@ def stream(
     block
         Rows in a block.
     labels, format, **options
-        As in `load`. Rows that are to be ranked need no labels: ``labels=()``.
+        As in `load`. Use ``labels=()`` for rows without labels.
 
     Returns
     -------

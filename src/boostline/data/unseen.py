@@ -11,17 +11,16 @@ MOST_NAMES = 1000
 
 
 class Unseen:
-    r"""Counts what the rows of a `stream` have beyond the features that are known.
+    r"""Counts categories and features in the rows of a `stream` that are not known.
 
-    Handed to `stream`, rows with such values are read, as if the values were missing; without it
-    they are errors.
+    If it is passed to `stream`, unknown values are treated as missing; without it they are errors.
 
     Attributes
     ----------
     total : int
-        How often there was one.
+        Number of unknown values.
     names : Counter
-        How often there was each of the first 1,000 of them: ``colour=purple`` or a feature's name.
+        Number of times that each occurred, for the first 1,000: ``colour=purple`` or the name of a feature.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Evaluate rankers that learn from a stream.
 
 `train_then_test` is the paper's protocol on a data set with a train and a test part, `prequential`
-is test-then-learn on any stream, with labels that may arrive late, and `compare` is a table over
-orders of the rows and seeds. `baselines` holds what every result is to be read beside.
+ranks and then learns each example of a stream, with labels that may arrive late, and `compare` runs
+several models, orders and seeds. `baselines` has models that ignore the features.
 
 A model is anything with `score(x)` and `learn(x, relevant)`, where `learn` returns the scores that
 were given before learning; or a multi-label model or pipeline of River.

@@ -1,4 +1,4 @@
-"""Rankers that look at no feature: what a result must beat before it says anything of learning."""
+"""Baselines that ignore the features: a model that has learned something must beat them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from boostline.contract.numbers import read_weights, real_number, whole_number
 
 
 class DecayedCounts:
-    """Rank by how often each label was relevant of late, whatever the features.
+    """Rank labels by how often they were relevant recently, without looking at the features.
 
     The count of a label is multiplied by `decay` at each example and grows by its weight when the
     label is relevant. With a small decay this is close to "the same labels as last time", which

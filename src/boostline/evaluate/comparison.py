@@ -53,7 +53,7 @@ class Comparison:
         return text_table(header, lines)
 
     def to_dict(self, curves: bool = False) -> dict[str, Any]:
-        """Return what JSON can hold."""
+        """Return the result as values for JSON."""
         results = []
         for (model, order), runs in self.runs.items():
             metrics = list(runs[0].metrics) if runs else []

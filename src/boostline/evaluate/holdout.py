@@ -53,25 +53,25 @@ def train_then_test(
     order
         "file": as they are. "shuffled": permuted within train and within test.
     seed
-        Of the shuffling. None draws one, which the result tells.
+        Seed of the shuffling. None draws one; the result has it.
     metrics
         Names or metrics; the rank loss is always among them.
     block, mini_batch
-        As in `prequential`: `block` changes the speed, never the result.
+        As in `prequential`. `block` affects the speed, not the result.
     window
         Rows in the window of the curves; None takes a tenth of the test rows.
     progress
         True, False, None (on a terminal) or a function of (rows done, rows in all).
     freeze
-        Only score the test rows: the model is that of the end of train.
+        Do not learn the test rows.
     name
-        What to call the model in tables; None takes its class.
+        Name of the model in tables; default: its class.
 
     Returns
     -------
     Run
         With `.rank_loss`, `.metrics`, `.curve`, `.n_without_pairs` and `.seconds` (`.cpu` and
-        `.wall`, of the model's calls in train and test). After Ctrl-C: what there is, with
+        `.wall`, of the model's calls in train and test). After Ctrl-C: the results so far, with
         `.stopped` set.
 
     Examples

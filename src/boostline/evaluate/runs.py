@@ -12,7 +12,7 @@ from boostline.evaluate.curves import Curve
 
 @dataclass(frozen=True)
 class Seconds:
-    """Time spent inside the model's own calls, learning and scoring; metrics are not counted.
+    """Time spent in the model, learning and scoring; without the metrics.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Seconds:
     wall: float
 
     def __str__(self) -> str:
-        return f"{self.cpu:.3g} s of CPU ({self.wall:.3g} s by the clock)"
+        return f"{self.cpu:.3g} s of CPU ({self.wall:.3g} s wall)"
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Run:
         return self.settings.get("seed")
 
     def to_dict(self, curves: bool = True) -> dict[str, Any]:
-        """Return what JSON can hold; a mean of nothing becomes None."""
+        """Return the result as values for JSON; NaN becomes None."""
         result = {
             "model": self.model,
             "metrics": {

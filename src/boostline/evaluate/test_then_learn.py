@@ -46,7 +46,7 @@ class Prequential:
     n_pending
         Label sets that had not arrived when the pass was stopped; 0 if it went to its end.
     max_pending
-        Most label sets that were on their way at any moment.
+        Largest number of label sets that had not arrived yet at any time.
     stopped
         Whether Ctrl-C ended the pass.
     """
@@ -78,7 +78,7 @@ class Prequential:
         return runs_table(self.runs) + "\n" + "; ".join(notes)
 
     def to_dict(self, curves: bool = True) -> dict[str, Any]:
-        """Return what JSON can hold."""
+        """Return the result as values for JSON."""
         return {
             "n": self.n,
             "n_without_pairs": self.n_without_pairs,

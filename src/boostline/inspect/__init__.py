@@ -1,13 +1,13 @@
-"""Looking inside a model: which learners matter, which features split, why this label for this row.
+"""Inspect a model: which learners matter, which features its trees use, why a label is ranked where it is.
 
 ==================  ==========================================================================
-`learners`          every learner: weight, edge, how much it is listened to, size
+`learners`          every learner: weight, edge, how much it is used, size
 `feature_splits`    which features the trees split on
 `explain`           each learner's share of one label's score for one row
-`tree_path`         the way of a row through one tree
+`tree_path`         the decisions of one tree for a row
 `label_table`       which labels are ranked badly
 `Recorder`          weights, edges and loss along the stream
-`html_report`       all of it on one self-contained page
+`html_report`       everything on one HTML page
 ==================  ==========================================================================
 """
 

@@ -68,12 +68,12 @@ class Explanation:
     names: list[str]
 
     def top(self, n: int = 5) -> list[int]:
-        """The learners that move the label most, up or down."""
+        """Return the learners that move the label most, up or down."""
         order = np.argsort(-np.abs(self.lifts), kind="stable")
         return [int(i) for i in order[:n]]
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able form."""
+        """Return it as values for JSON."""
         return {
             "label": self.label,
             "name": self.name,
@@ -98,7 +98,7 @@ def factors(model: Any) -> FloatArray:
 
 
 def explain(model: Any, x: Any, label: Any) -> Explanation:
-    """Split the score of one label for one row into the learners' shares.
+    """Divide the score of a label for one row among the learners.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def explain(model: Any, x: Any, label: Any) -> Explanation:
 def tree_path(
     model: Any, learner: int, x: Any, names: Sequence[str] | None = None
 ) -> tuple[list[Step], dict[Any, float]]:
-    """The decisions that lead a row to its leaf in one tree, and the masses of the labels there.
+    """Return the decisions of one tree for a row, and the weights of the labels in its leaf.
 
     Parameters
     ----------

@@ -40,17 +40,17 @@ class FeatureRow:
     importance: float
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able form."""
+        """Return it as values for JSON."""
         return asdict(self)
 
 
 def feature_splits(model: Any, names: Sequence[str] | None = None) -> list[FeatureRow]:
-    """Features by importance; those on which no tree splits come last. Nothing for a model without trees.
+    """Return the features by importance; empty for a model without trees.
 
     Parameters
     ----------
     model
-        Learners that are no trees take no part.
+        A booster. Learners that are not trees are ignored.
     names
         Names of the features; default: the model's, or their numbers.
 

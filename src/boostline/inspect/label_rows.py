@@ -17,7 +17,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LabelRow:
-    """One label; NaN stands for the mean of nothing.
+    """How well one label is ranked; NaN if there were no such rows.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class LabelRow:
     rank: float
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able form; a mean of nothing becomes None."""
+        """Return the row as values for JSON; NaN becomes None."""
         return {
             key: None if isinstance(value, float) and np.isnan(value) else value
             for key, value in asdict(self).items()
@@ -118,7 +118,7 @@ class LabelLosses:
 def label_table(
     scores: Any, relevant: Any, names: Sequence[Any] | None = None, unknown: Any = None
 ) -> list[LabelRow]:
-    """How well each label is ranked, from scores (n, k) and indicators (n, k), worst first.
+    """Return how well each label is ranked, worst first, from scores (n, k) and indicators (n, k).
 
     Examples
     --------

@@ -64,12 +64,12 @@ class LearnerRow:
         return vote_name(self.kind, self.detail)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able form."""
+        """Return it as values for JSON."""
         return asdict(self)
 
 
 def learners(model: Any) -> list[LearnerRow]:
-    """All learners of a model, in their order.
+    """Return one row per learner, in their order.
 
     Examples
     --------

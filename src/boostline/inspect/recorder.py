@@ -58,10 +58,10 @@ class Recording:
 
 
 class Recorder:
-    """Takes snapshots of a model while it learns; keeps at most ``2 * points``, evenly spread.
+    """Take snapshots of a model while it learns; keep at most ``2 * points``, evenly spaced.
 
-    Call `record` after each block, or hand ``recorder.watch(model)`` to an evaluation in the model's place. Blocks that
-    end where `due` says leave the same snapshots, however the rows came.
+    Call `record` after each block, or pass ``recorder.watch(model)`` to an evaluation in place of the model. If blocks
+    end where `due` says, the snapshots do not depend on the size of the blocks.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Recorder:
         self.labels: LabelLosses | None = None
 
     def record(self, model: Any, scores: Any = None, relevant: Any = None) -> None:
-        """Take a snapshot if one is due; count what `scores` given before learning say about each label."""
+        """Take a snapshot if one is due. With `scores` from before learning, also record how labels are ranked."""
         if scores is not None and relevant is not None:
             if self.labels is None or self.labels.n_labels < model.n_labels:
                 self.labels = _grown(self.labels, model.n_labels)
@@ -99,11 +99,11 @@ class Recorder:
             self._rows = _thinned(self._rows, self._step)
 
     def due(self, clock: int) -> int:
-        """Rows until the next snapshot, of a model that has learned `clock` rows."""
+        """Return the number of rows until the next snapshot, for a model that has learned `clock` rows."""
         return self._step - clock % self._step
 
     def watch(self, model: Any) -> Watched:
-        """The model, for an evaluation: everything it learns is recorded."""
+        """Return the model for an evaluation; everything it learns is recorded."""
         return Watched(model, self)
 
     @property
@@ -119,7 +119,7 @@ class Recorder:
         return Recording(clock, ranked, loss, *matrices)
 
     def state(self) -> dict[str, Any]:
-        """All of it as arrays and numbers, for `boostline.saving.save`."""
+        """Return the state as arrays and numbers, for `boostline.saving.save`."""
         history = self.history
         return {
             "points": self._points,
@@ -130,7 +130,7 @@ class Recorder:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Recorder:
-        """Go on where `state` was taken."""
+        """Make a recorder that continues from a `state`."""
         recorder = cls(int(state["points"]))
         recorder._step = int(state["step"])
         columns = [np.asarray(state[name]) for name in _COLUMNS]

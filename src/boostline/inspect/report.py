@@ -28,7 +28,7 @@ def html_report(
     labels: list[LabelRow] | None = None,
     why: Explanation | None = None,
 ) -> str:
-    """One HTML page with tables and pictures, which needs nothing else; matplotlib draws them.
+    """Return one HTML page with tables and pictures, which needs no other files. Requires matplotlib.
 
     Parameters
     ----------

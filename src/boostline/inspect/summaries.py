@@ -9,7 +9,7 @@ from boostline.inspect.trees import kinds_of_learners, trees_of
 
 
 def summary(model: Any) -> dict[str, Any]:
-    """Configuration, clock, loss, memory and sizes, as JSON-able values.
+    """Return settings, number of examples, loss, memory and sizes, as values for JSON.
 
     Examples
     --------

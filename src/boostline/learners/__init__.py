@@ -1,6 +1,6 @@
-"""Weak learners: what a booster combines.
+"""Weak learners, which a booster combines.
 
-A booster's ``learners`` argument takes one of these or a list that mixes them:
+The argument ``learners`` of a booster takes one of these, or a list of them:
 
 ==================================  ==================================================================
 `paper_trees`                       the paper's 100 random Hoeffding trees
@@ -8,7 +8,7 @@ A booster's ``learners`` argument takes one of these or a list that mixes them:
 any Python object                   with ``predict(x)`` and ``learn(x, relevant, costs, weight)``
 `SingleLabel`, `LabelSet`,          wrap a Python learner whose ``predict`` gives a label, a set of
 `Binary`, `Scores`                  labels, a yes or no, or a score per label
-`Linear`, `Ridge`, `Kernel`,        score every label; strong, and few of them suffice
+`Linear`, `Ridge`, `Kernel`,        score every label; strong, so a few are enough
 `Neighbours`, `Recency`
 `Committee`                         several of these, and `OutputNeighbours` and `Stack`, which read
                                     the others' scores

@@ -46,8 +46,8 @@ class Committee(Description):
     members
         Descriptions of scorers, in the order of their votes.
     few_features
-        Above so many features members whose cost grows with all of them (`Ridge`, `Neighbours`) are left out. If
-        features are added later, these look at the first so many.
+        With more features than this, members whose cost grows with the number of features (`Ridge`, `Neighbours`) are
+        left out. If features are added later, these members use only this many.
 
     Examples
     --------
@@ -190,9 +190,9 @@ def _of_format_1(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def auto_mix() -> list[Description]:
-    """Describe the default learners: a committee, and three experts on the label stream.
+    """Return the learners of `boostline.LabelRanker`: a committee and three counters of recent labels.
 
-    One configuration for all data; benchmarks/learners.py shows what each of them is worth.
+    They are the same for all data. benchmarks/learners.py measures what each is worth.
 
     Examples
     --------

@@ -51,7 +51,7 @@ class Description:
         raise TypeError(f"{type(self).__name__} has to be resolved before it can be built")
 
     def config(self) -> dict[str, Any]:
-        """Return the description as JSON-able values; `from_config` is the way back."""
+        """Return the description as values for JSON; `from_config` reads them."""
         values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
         return {
             "kind": self.kind,
@@ -67,7 +67,7 @@ class Description:
 
 
 def from_config(config: Mapping[str, Any]) -> Description:
-    """Build a description from what `Description.config` gave.
+    """Make a description from the result of `Description.config`.
 
     Examples
     --------

@@ -16,7 +16,7 @@ FloatArray = NDArray[np.float64]
 
 
 def encode_label(label: int, n_labels: int) -> FloatArray:
-    """A single label: all of the mass on it.
+    """Turn a single label into votes: all votes for this label.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def encode_label(label: int, n_labels: int) -> FloatArray:
 
 
 def encode_set(labels: Iterable[int], n_labels: int) -> FloatArray:
-    """A set of labels: the same mass on each. The empty set says nothing, so it is uniform.
+    """Turn a set of labels into votes: equal votes for its labels; uniform if the set is empty.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def encode_set(labels: Iterable[int], n_labels: int) -> FloatArray:
 
 
 def encode_binary(answer: float, group: int | Iterable[int], n_labels: int) -> FloatArray:
-    """An answer to "is it this label (or one of this group)?": yes spreads over the group, no over the others.
+    """Turn yes or no for a label or a group into votes: yes is spread over the group, no over the other labels.
 
     ``answer`` may be a bool or the probability of yes.
 
@@ -66,7 +66,7 @@ def encode_binary(answer: float, group: int | Iterable[int], n_labels: int) -> F
 
 
 def encode_scores(scores: ArrayLike, n_labels: int) -> FloatArray:
-    """A score vector: negative scores count as 0, the rest in proportion; all zero is uniform.
+    """Turn scores into votes: in proportion, with negative scores as 0; uniform if all are 0.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class _Encoded:
 
 
 class SingleLabel(_Encoded):
-    """A learner whose ``predict`` gives one label."""
+    """Wrap a learner whose ``predict`` returns one label."""
 
     votes_single_label = True
 
@@ -133,14 +133,14 @@ class SingleLabel(_Encoded):
 
 
 class LabelSet(_Encoded):
-    """A learner whose ``predict`` gives a set of labels."""
+    """Wrap a learner whose ``predict`` returns a set of labels."""
 
     def _encode(self, prediction: Any, n_labels: int) -> FloatArray:
         return encode_set(prediction, n_labels)
 
 
 class Binary(_Encoded):
-    """A learner whose ``predict`` says whether one label, or one of a group, is relevant."""
+    """Wrap a learner whose ``predict`` says whether a label, or one of a group of labels, is relevant."""
 
     def __init__(self, learner: Any, group: int | Iterable[int]) -> None:
         super().__init__(learner)
@@ -151,7 +151,7 @@ class Binary(_Encoded):
 
 
 class Scores(_Encoded):
-    """A learner whose ``predict`` gives a score for every label."""
+    """Wrap a learner whose ``predict`` returns a score for every label."""
 
     def _encode(self, prediction: Any, n_labels: int) -> FloatArray:
         return encode_scores(prediction, n_labels)

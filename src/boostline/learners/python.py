@@ -21,10 +21,10 @@ _ROUNDING = 1e-6
 
 @runtime_checkable
 class PythonLearner(Protocol):
-    """What a weak learner written in Python offers.
+    """Interface of a weak learner written in Python.
 
-    ``predict`` must change nothing. ``relevant`` is an indicator of length k, ``costs`` are in [0, 1]: the
-    learner suffers ``weight * costs @ votes`` and should vote where costs are low.
+    ``predict`` must not change the learner. ``relevant`` is an indicator of length k, and ``costs`` are in [0, 1].
+    The loss of the learner is ``weight * costs @ votes``, so it should vote for labels with low costs.
     """
 
     def predict(self, x: Any) -> ArrayLike:

@@ -45,22 +45,23 @@ class Scorer(Description):
 
 @dataclass(frozen=True)
 class Linear(Scorer):
-    """Per-label logistic regression with AdaGrad steps and replay; sparse rows cost their non-zeros.
+    """Logistic regression for every label, with AdaGrad and replay; suits sparse rows.
 
-    Features are scaled online: one that is mostly zero by its root mean square, others to mean 0 and deviation 1.
+    Features are scaled online: features that are mostly zero by their root mean square, others to mean 0 and
+    deviation 1.
 
     Parameters
     ----------
     n_replays
-        Rows learned again with every new one, drawn from the last ``memory``.
+        Number of rows that are learned again with every new one, drawn from the last ``memory`` rows.
     memory
-        Rows kept for replay.
+        Number of rows kept for replay.
     learning_rate
-        AdaGrad's step.
+        Step size of AdaGrad.
     n_hashed
-        Hash features into so many buckets (0: no hashing), for feature spaces without end.
+        Hash features into this many buckets, which bounds the memory; 0 for no hashing.
     seed
-        Of the draws; None takes it from the model's seed.
+        Random seed; None derives it from the model's seed.
     """
 
     kind: ClassVar[str] = "linear"
@@ -87,14 +88,14 @@ class Linear(Scorer):
 
 @dataclass(frozen=True)
 class Ridge(Scorer):
-    """Linear least squares by recursion, exact after every row; its cost grows with the square of the features.
+    """Linear least squares, exact after every row; its cost grows with the square of the number of features.
 
     Parameters
     ----------
     ridge
-        Penalty of the squared weights.
+        Penalty on the squared weights.
     forgetting
-        Below 1, a row of ``age`` rows ago counts ``forgetting ** age``: for targets that wander.
+        If below 1, the row ``age`` rows ago counts ``forgetting ** age``: for streams that change slowly.
 
     Examples
     --------
@@ -118,7 +119,7 @@ class Ridge(Scorer):
 
 @dataclass(frozen=True)
 class Kernel(Scorer):
-    """Kernel ridge regression with a budget: exact over the first rows, then recursive least squares.
+    """Kernel ridge regression: exact for the first ``n_landmarks`` rows, then by recursive least squares.
 
     The kernel is exp(-|u - u'| / h) + 1 of standardised features, h the root mean square distance. The first
     ``n_landmarks`` rows are the landmarks; later rows move their coefficients.
@@ -135,7 +136,7 @@ class Kernel(Scorer):
 
 @dataclass(frozen=True)
 class Neighbours(Scorer):
-    """The nearest of the last ``memory`` rows, nearer ones counting more."""
+    """Nearest neighbours among the last ``memory`` rows, weighted by distance."""
 
     kind: ClassVar[str] = "neighbours"
     is_for_few_features: ClassVar[bool] = True
@@ -152,10 +153,10 @@ class Neighbours(Scorer):
 
 @dataclass(frozen=True)
 class Recency(Scorer):
-    """Decayed counts of the labels: an expert on the label stream itself, which sees no feature.
+    """Counts of recent labels, without looking at the features.
 
-    It pays on sorted or bursty streams; elsewhere the booster finds out that it does not. With ``decay=1`` it is the
-    frequency of the labels.
+    It helps on sorted or bursty streams; on others the booster soon gives it little weight. With ``decay=1`` it is
+    the frequency of the labels.
     """
 
     kind: ClassVar[str] = "recency"
@@ -168,9 +169,9 @@ class Recency(Scorer):
 
 @dataclass(frozen=True)
 class OutputNeighbours(Scorer):
-    """The nearest of the last ``memory`` rows, near meaning that the members it reads scored them alike.
+    """Nearest neighbours in the space of the scores of other members.
 
-    Only in a `Committee`. ``reads`` names the members; the sum of their scores is a row's place.
+    Only in a `Committee`. ``reads`` names the members; the distance is that of the sums of their scores.
     """
 
     kind: ClassVar[str] = "output_neighbours"
@@ -187,7 +188,7 @@ class OutputNeighbours(Scorer):
 
 @dataclass(frozen=True)
 class Stack(Scorer):
-    """Least squares on the scores of the members it reads, all labels together: it knows which go together.
+    """Least squares on the scores of other members, for all labels together, so it learns which go together.
 
     Only in a `Committee`. ``reads`` names the members, whose scores are summed; ``ridge`` is as in `Ridge`.
     """

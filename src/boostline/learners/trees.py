@@ -22,24 +22,24 @@ _WEIGHT_SCALE = (3.0, 10.0)
 
 @dataclass(frozen=True)
 class HoeffdingTree(Description):
-    """An importance-weighted Hoeffding tree; it follows the costs.
+    """An importance-weighted Hoeffding tree, the paper's weak learner.
 
     Parameters
     ----------
     grace_period
-        Weight that a leaf gains between two tries to split it.
+        Weight that a leaf gains between two attempts to split it.
     split_confidence, tie_threshold
-        A leaf splits when the best covariate beats the next by more than the Hoeffding bound at this
+        A leaf is split when the best feature beats the next one by more than the Hoeffding bound at this
         confidence, or when the bound is below the threshold.
     weight_scale
         Multiplies every importance weight.
     features
-        The covariates it looks at: all (None), that many drawn at random, or these indices.
+        The features that the tree uses: all (None), a number of features drawn at random, or a list of indices.
     single_label
-        Vote for the heaviest label alone, as potentials built upon the rank loss need.
+        Vote for one label only, as ``OnlineBMR(loss="rank")`` requires.
     max_bytes
-        A cap on the bytes that it holds, as `memory_usage` counts them. When it is reached, the least promising
-        leaves stop growing and give their statistics back.
+        Limit of the tree's memory in bytes. When it is reached, the least promising leaves stop growing and free their
+        statistics.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class HoeffdingTree(Description):
 
 @dataclass(frozen=True)
 class PaperTrees(Description):
-    """``n`` Hoeffding trees whose parameters and covariates are drawn as in the paper's experiments."""
+    """``n`` Hoeffding trees whose settings and features are drawn as in the paper's experiments."""
 
     kind: ClassVar[str] = "paper_trees"
     n: int = 100
@@ -149,7 +149,7 @@ def paper_trees(
     single_label: bool = False,
     max_bytes: int | None = None,
 ) -> PaperTrees:
-    """Describe the paper's weak learners: ``n`` trees with random parameters, 20 covariates each.
+    """Return the paper's weak learners: ``n`` trees with random settings, each using 20 random features.
 
     Examples
     --------

@@ -1,11 +1,10 @@
-"""Ranking metrics, of streams and of matrices.
+"""Ranking metrics for streams and for matrices.
 
 Streaming metrics (`RankLoss`, `Coverage`, `AveragePrecision`, `OneError`, `PrecisionAt`, `NDCGAt`)
-take one example or a block at a time and give the mean over all of them; `Rolling` gives it over
-the last `window`. The functions (`rank_loss`, ...) take whole matrices, and `rank_loss_rows`, ...
-give a value per row. Where scikit-learn has the metric the values are its own. All cost
-O(k log k) per example with k labels, need nothing but NumPy, and leave out labels that are
-`unknown`.
+are updated with one example or a block at a time and return the mean so far; `Rolling` returns the
+mean over the last `window` examples. The functions (`rank_loss`, ...) take whole matrices, and
+`rank_loss_rows`, ... return a value per row. Where scikit-learn has the metric, the values are the
+same. Labels that are `unknown` are left out.
 """
 
 from boostline.metrics import streaming

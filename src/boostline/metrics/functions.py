@@ -201,7 +201,7 @@ def ndcg_at_rows(Y: Any, S: Any, k: int | None = None, unknown: Any = None) -> V
 
 
 def n_without_pairs(Y: Any, unknown: Any = None) -> int:
-    """Count the rows that have nothing to rank: no relevant label, or no irrelevant one.
+    """Count the rows without a pair: no relevant label, or no irrelevant one.
 
     `Y` is an (n, k) array or sparse matrix of indicators.
 

@@ -37,7 +37,7 @@ class Ranking:
     scores
         Scores without NaN, (n, k); higher is more relevant.
     unknown
-        Mask of the labels that take no part, (n, k), or None if all labels are known.
+        Mask of the unknown labels, (n, k), or None if all labels are known.
     """
 
     def __init__(self, relevant: Bools, scores: Floats, unknown: Bools | None = None) -> None:

@@ -39,8 +39,7 @@ class Metric(ABC):
     n : int
         Examples so far.
     n_without_pairs : int
-        Those of them that have nothing to rank: no relevant label, or no irrelevant one. They
-        count in the mean.
+        Examples without a pair: no relevant label, or no irrelevant one. They count in the mean.
     """
 
     #: How results and tables call the metric.
@@ -66,7 +65,7 @@ class Metric(ABC):
         return self.rows_of(ranking(relevant, scores, unknown))
 
     def update(self, relevant: Any, scores: Any, unknown: Any = None) -> Self:
-        """Take in one example, or a block of them.
+        """Update with one example or a block.
 
         Parameters
         ----------
@@ -75,13 +74,13 @@ class Metric(ABC):
         scores
             Scores (k,) or (n, k), higher is more relevant.
         unknown
-            Labels of which it is not known whether they are relevant, in the same forms.
+            Labels that may or may not be relevant, in the same forms.
         """
         self.update_ranking(ranking(relevant, scores, unknown))
         return self
 
     def update_ranking(self, block: Ranking) -> Values:
-        """Take in a block that was sorted once for several metrics; return its rows' values."""
+        """Update with a block that was sorted once for several metrics; return the value of each row."""
         values = self.rows_of(block)
         self._add(values, np.asarray(block.without_pairs))
         return values
@@ -97,14 +96,14 @@ class Metric(ABC):
         return self._total / self.n if self.n else math.nan
 
     def reset(self) -> Self:
-        """Forget everything seen."""
+        """Forget all examples."""
         self.n = 0
         self.n_without_pairs = 0
         self._total = 0.0
         return self
 
     def fresh(self) -> Self:
-        """Return a metric with the same settings that has seen nothing."""
+        """Return a new metric with the same settings."""
         return copy.deepcopy(self).reset()
 
     def __repr__(self) -> str:
@@ -244,9 +243,9 @@ class Rolling(Metric):
     Parameters
     ----------
     metric
-        What to compute per example. It is copied, not updated.
+        The metric. It is copied, not updated.
     window
-        How many examples the mean looks back.
+        Number of examples.
 
     Examples
     --------
@@ -291,7 +290,7 @@ class Rolling(Metric):
         return math.fsum(self._values[: self.n]) / self.n if self.n else math.nan
 
     def reset(self) -> Self:
-        """Forget everything seen."""
+        """Forget all examples."""
         super().reset()
         self._seen = 0
         self._values = np.zeros(self.window)
@@ -310,7 +309,7 @@ _BY_NAME: dict[str, Callable[[], Metric]] = {
 
 
 def from_name(name: str) -> Metric:
-    """Make the metric that has this name.
+    """Return the metric with this name.
 
     Examples
     --------

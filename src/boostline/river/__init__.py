@@ -1,4 +1,4 @@
-"""Online boosting as River estimators: dict features that come and go, labels by name.
+"""River estimators: features as dicts, which may appear and disappear, and labels by name.
 
 >>> from river import compose, preprocessing
 >>> from boostline.river import LabelRankerClassifier

@@ -171,21 +171,21 @@ class LabelRankerClassifier(_Classifier):
     learners, drift
         As in `boostline.LabelRanker`.
     labels
-        Labels known from the start. Others are added when they are first seen.
+        Labels that are known from the start. Others are added when they first occur.
     zero_point
         ``"label"``: a learned threshold for each label; ``"common"``: one for all.
     absent
         What it means that a label is not in y: ``"irrelevant"`` or ``"unknown"``.
     n_features
-        Places for feature names. None: as many as come, up to 65,536, or 4,096 if ``fill_value`` is not 0. The
-        rest is left out, with a warning.
+        Largest number of features. None: 65,536, or 4,096 if ``fill_value`` is not 0. Further features are ignored,
+        with a warning.
     fill_value
-        The value of a feature that an example does not have: None for missing, 0 for counts of words. With 0 and many
-        places, rows are passed on as sparse.
+        Value of a feature that an example does not have: None for missing, 0 for counts of words. With 0, rows stay
+        sparse.
     n_threads
-        Threads that share the learners' work; changes no result.
+        Number of threads; does not change the result.
     seed
-        Seed of every random choice; None draws one.
+        Random seed; None draws one.
 
     Examples
     --------
@@ -211,9 +211,9 @@ class AdaOLMRClassifier(_Classifier):
     Parameters
     ----------
     learners
-        As in `boostline.AdaOLMR`; None: its own, the paper's 100 trees.
+        As in `boostline.AdaOLMR`; None for the paper's 100 trees.
     expert
-        Whose scores are given, as in `boostline.AdaOLMR`; ``"draw"`` is the paper's.
+        Whose scores are used, as in `boostline.AdaOLMR`; ``"draw"`` is the paper's.
     labels, zero_point, absent, n_features, fill_value, n_threads, seed
         As in `LabelRankerClassifier`.
 

@@ -1,7 +1,7 @@
-"""Models as files: one file each, safe to load from a stranger.
+"""Model files, which are safe to load even from people you do not trust.
 
-`model_files` has the rules, `container` the bytes (safetensors), `python_states` what learners written in Python hand
-over, `claims` and `limits` what a file may ask for, `atomic` how a file takes another one's place.
+`model_files` has the rules, `container` the bytes (safetensors), `python_states` the states of learners written in
+Python, `claims` and `limits` what a file may ask for, `atomic` how a file replaces another one.
 """
 
 from boostline.saving.errors import LoadError, SaveError

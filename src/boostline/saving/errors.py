@@ -8,4 +8,4 @@ class LoadError(ValueError):
 
 
 class SaveError(ValueError):
-    """The model is in a state that no file can hold; nothing has been written."""
+    """The model cannot be saved; nothing has been written."""

@@ -38,20 +38,20 @@ FORMAT = 2
 
 
 def save(model: Booster, path: str | os.PathLike[str], extra: dict[str, Any] | None = None) -> None:
-    """Write ``model`` to ``path``, whole or not at all: what is written can be loaded.
+    """Save ``model`` to ``path``. The file is complete or unchanged, and can be loaded.
 
-    The model is written piece by piece, without a second copy in memory, and the file is read back and checked before
-    it takes its place. Nobody can change the model meanwhile.
+    The model is written in pieces, without a second copy in memory. The file is read back and checked before it
+    replaces an old one. Other threads cannot change the model meanwhile.
 
     Parameters
     ----------
     model
-        An `AdaOLMR` or `OnlineBMR`. Learners written in Python need ``get_state()`` and ``set_state(state)``.
+        A booster. Learners written in Python need ``get_state()`` and ``set_state(state)``.
     path
-        The file; one that is there is replaced in one step when the new one is complete.
+        The file. An existing file is replaced in one step when the new one is complete.
     extra
-        What to keep with the model: dicts, lists, tuples, strings, numbers, None and arrays. `load_with_extra` gives
-        it back.
+        What to save with the model: dicts, lists, tuples, strings, numbers, None and arrays. `load_with_extra`
+        returns it.
 
     Examples
     --------
@@ -132,24 +132,24 @@ def load(
     n_threads: int = 1,
     max_bytes: int | None = None,
 ) -> Any:
-    """Read a model written by `Booster.save`; learning goes on exactly where it stopped.
+    """Load a model that `Booster.save` wrote; it continues exactly where it stopped.
 
     Parameters
     ----------
     path
         The file.
     learners
-        For a model with learners written in Python: such objects, in their order, to receive the saved states.
+        For a model with learners written in Python: these objects in the same order, to receive the saved states.
     n_threads
         As in the constructor.
     max_bytes
-        Refuse a model that would need more memory; default: this machine's memory. A small file may describe a model
-        with very many learners and labels.
+        Refuse a model that needs more memory than this. The default is the memory of the machine. A small file may
+        describe a model with very many learners and labels.
 
     Raises
     ------
     LoadError
-        The file is no model, is damaged, or is of a newer format.
+        The file is not a model, is damaged, or has a newer format.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def load_with_extra(
     n_threads: int = 1,
     max_bytes: int | None = None,
 ) -> tuple[Any, dict[str, Any]]:
-    """Read a model and what was saved with it as ``extra``; see `load`."""
+    """Load a model and what was saved with it as ``extra``; see `load`."""
     with _Opened(path) as file:
         metadata = _checked_metadata(file)
         file.check_digest(metadata)
@@ -183,7 +183,7 @@ def load_with_extra(
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read only what describes the model: ``format``, ``config`` and ``arrays`` (name -> type and shape).
+    """Read only the description: ``format``, ``config`` and ``arrays`` (name -> type and shape).
 
     Examples
     --------

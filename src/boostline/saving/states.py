@@ -105,7 +105,7 @@ def _by_owner(source: Source) -> tuple[dict[str, list[str]], list[str]]:
         elif not rest:
             own.append(name)
         elif part not in ("python", "extra"):
-            raise LoadError(f"it has an array {name!r} that belongs to nothing")
+            raise LoadError(f"it has an unexpected array {name!r}")
     return of_learner, own
 
 

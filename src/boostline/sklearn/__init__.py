@@ -1,4 +1,4 @@
-"""Online boosting as scikit-learn estimators.
+"""scikit-learn estimators.
 
 >>> from sklearn.datasets import make_multilabel_classification
 >>> from boostline.sklearn import LabelRankerClassifier

@@ -205,7 +205,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class LabelRankerClassifier(_Classifier):
     """`boostline.LabelRanker` for scikit-learn: multi-label, and multiclass and binary with y of shape (n,).
 
-    `fit` makes one pass over the rows, in random order; `partial_fit` goes on in the order given.
+    `fit` makes one pass over the rows in random order; `partial_fit` learns rows in the given order.
 
     Parameters
     ----------
@@ -215,13 +215,13 @@ class LabelRankerClassifier(_Classifier):
         ``"label"``: a threshold for each label. ``"common"``: one for all, so that `decision_function` orders labels
         exactly as the booster ranks them.
     n_passes
-        Passes that `fit` makes.
+        Number of passes that `fit` makes.
     shuffle
-        Whether `fit` takes the rows in random order. Rows sorted by class are poison to a single pass.
+        Whether `fit` shuffles the rows. Do not turn it off for rows that are sorted by class.
     random_state
-        Seed of every random choice.
+        Random seed.
     n_jobs
-        Threads that share the learners' work; changes no result.
+        Number of threads; does not change the result.
 
     Attributes
     ----------
@@ -255,12 +255,12 @@ class AdaOLMRClassifier(_Classifier):
     Parameters
     ----------
     learners
-        As in `boostline.AdaOLMR`; None: its own, the paper's 100 trees.
+        As in `boostline.AdaOLMR`; None for the paper's 100 trees.
     expert
-        Whose scores are given, as in `boostline.AdaOLMR`. The weighted mean by default: one fitted model scores many
-        rows, and the paper's single draw would decide for all of them.
+        Whose scores are used, as in `boostline.AdaOLMR`. The default is the weighted mean, because a single draw would
+        decide for all rows that a fitted model scores.
     zero_point, n_passes, shuffle, random_state, n_jobs
-        As in `LabelRankerClassifier`, and so are the attributes.
+        As in `LabelRankerClassifier`, which also describes the attributes.
 
     Examples
     --------
@@ -287,7 +287,7 @@ class OnlineBMRClassifier(_Classifier):
     edge, loss
         As in `boostline.OnlineBMR`.
     learners, zero_point, n_passes, shuffle, random_state, n_jobs
-        As in `LabelRankerClassifier`, and so are the attributes.
+        As in `LabelRankerClassifier`, which also describes the attributes.
 
     Examples
     --------

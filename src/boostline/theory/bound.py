@@ -67,7 +67,7 @@ class Bound:
         return text
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able form."""
+        """Return it as values for JSON."""
         return {
             "name": self.name,
             "statement": self.statement,

@@ -60,7 +60,7 @@ class Experiment:
     rows: list[list[str]] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able form."""
+        """Return it as values for JSON."""
         return {
             "key": self.key,
             "title": self.title,
