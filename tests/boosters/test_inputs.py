@@ -80,7 +80,7 @@ def test_bad_tree_settings(options, message):
 
 def test_a_covariate_that_x_does_not_have():
     other = bl.AdaOLMR(3, learners=[bl.learners.HoeffdingTree(features=(7,))])
-    with pytest.raises(ValueError, match="covariate 7, but x has 2 features"):
+    with pytest.raises(ValueError, match="column 7, but x has 2 features"):
         other.learn([0.0, 1.0], {0})
     assert other.n_features is None
 

@@ -292,7 +292,7 @@ def test_names_of_arrays_can_be_told():
 
 def test_new_features_get_names():
     model = taught()
-    with pytest.raises(TypeError, match="features is 2, but must be the names of the new ones"):
+    with pytest.raises(TypeError, match="features is 2, but must be the names of the new features"):
         model.add_features(2)
     with pytest.raises(ValueError, match="features has the name 'age' twice"):
         model.add_features(["age"])

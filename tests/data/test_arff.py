@@ -270,7 +270,7 @@ def test_a_gzip_file_that_is_cut_off_or_damaged(tmp_path: Path) -> None:
         path = tmp_path / f"{name}.arff.gz"
         path.write_bytes(content)
         with pytest.raises(
-            DataError, match=r"arff\.gz.*(gzip data are broken|the row has|numeric)"
+            DataError, match=r"arff\.gz.*(gzip data are damaged|the row has|numeric)"
         ):
             data.load(path, labels=["y"])
 

@@ -67,7 +67,7 @@ def test_svmlight_with_the_first_line_of_the_extreme_repository(tmp_path: Path) 
     blocks = data.stream(named(text, "x.svm"), block=1)
     assert blocks.features == ["0", "1", "2"] and blocks.labels == ["0", "1", "2", "3"]
     assert [X.toarray().tolist() for X, _ in blocks] == [[[1, 0, 2]], [[0, 5, 0]]]
-    with pytest.raises(DataError, match=r"promises 2 rows, but there are 1"):
+    with pytest.raises(DataError, match=r"says that there are 2 rows, but there are 1"):
         data.load(named("2 3 4\n0 0:1\n", "x.svm"))
 
 
@@ -169,7 +169,7 @@ def test_svmlight_streams_need_to_be_told(tmp_path: Path) -> None:
         data.stream(named(SVM, "x.svm"))
     with pytest.raises(DataError, match="does not say how many features there are"):
         data.stream(named(SVM, "x.svm"), labels=3)
-    with pytest.raises(TypeError, match="features is a list, but svmlight numbers its features"):
+    with pytest.raises(TypeError, match="features is a list, but must be the number of features"):
         data.stream(named(SVM, "x.svm"), labels=3, features=["a"])
     with pytest.raises(TypeError, match="svmlight needs a number or a list"):
         data.stream(named(SVM, "x.svm"), labels="abc", features=3)
@@ -298,7 +298,7 @@ def test_json_damage_is_named_with_file_and_line(line: str, message: str) -> Non
 def test_json_streams_need_to_be_told() -> None:
     with pytest.raises(DataError, match="does not say which labels there are: pass labels="):
         data.stream(named(JSON, "x.jsonl"))
-    with pytest.raises(TypeError, match="features is 3, but JSON lines need a list"):
+    with pytest.raises(TypeError, match="features is 3, but must be a list"):
         data.stream(named(JSON, "x.jsonl"), labels=["a"], features=3)
     with pytest.raises(ValueError, match="labels has the same name twice"):
         data.stream(named(JSON, "x.jsonl"), labels=["a", "a"], features=["b"])

@@ -182,7 +182,7 @@ def test_bad_arguments_are_named(arguments: dict[str, float], message: str) -> N
 def test_bad_streams_are_named() -> None:
     with pytest.raises(ValueError, match="kind is 'other', but must be one of separable, noisy"):
         synthetic.stream("other")
-    with pytest.raises(ValueError, match="abrupt needs to know where the stream ends"):
+    with pytest.raises(ValueError, match="abrupt needs the length of the stream"):
         synthetic.stream("abrupt")
     with pytest.raises(ValueError, match="block is 0"):
         synthetic.stream("noisy", block=0)

@@ -122,9 +122,9 @@ def fail():
 
 BAD = {
     "shape": (lambda: np.ones(3) / 3, ValueError, r"Garbage.predict returned shape \(3,\)"),
-    "sum": (lambda: np.ones(K), ValueError, "no distribution"),
-    "negative": (lambda: np.array([2.0, -1, 0, 0]), ValueError, "no distribution"),
-    "nan": (lambda: np.full(K, np.nan), ValueError, "no distribution"),
+    "sum": (lambda: np.ones(K), ValueError, "not a distribution"),
+    "negative": (lambda: np.array([2.0, -1, 0, 0]), ValueError, "not a distribution"),
+    "nan": (lambda: np.full(K, np.nan), ValueError, "not a distribution"),
     "text": (lambda: "nonsense", TypeError, "must return a distribution over the labels"),
     "raises": (fail, ZeroDivisionError, "out of luck"),
 }
