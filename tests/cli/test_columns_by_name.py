@@ -123,7 +123,7 @@ def test_labels_of_svmlight_keep_their_numbers(boostline, tmp_path):
     assert boostline("rank", "m.blm", "more.svm", "--json").lines[0]["labels"][0] == "7"
     (tmp_path / "other.svm").write_text("5 1:1\n")
     done = boostline("train", "other.svm", "--model", "m.blm", "--append")
-    assert (done.code, "the row has the label 5, which is not among" in done.err) == (1, True)
+    assert (done.code, "the row has the label 5, which is not one of" in done.err) == (1, True)
 
 
 def test_svmlight_from_0_on_stays_so(boostline, tmp_path):

@@ -107,7 +107,7 @@ def test_ctrl_c_and_kill_save_what_was_learned(
         signalling(patch, number)
         done = boostline(*arguments, "--json")
     assert done.code == code
-    assert "Traceback" not in done.err and "--resume goes on" in done.err
+    assert "Traceback" not in done.err and "continue with --resume" in done.err
     assert (done.json["stopped"], done.json["clock"]) == (True, 400)
     assert bl.load(tmp_path / "m.blm").clock == 400
     assert boostline(*arguments, "--resume").code == 0
