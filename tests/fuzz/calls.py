@@ -7,10 +7,8 @@ saved, and without any of the failures. Whatever the model went through, its sta
 from __future__ import annotations
 
 import copy
-import os
 import pickle
 import signal
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +18,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import scipy.sparse as sp
+from forked import in_child
 from python_learners import TROUBLE
 from zoo import Plan, random_labels, random_rows
 
@@ -216,29 +215,16 @@ class Session:
     def fork(self) -> None:
         """In a forked child everything works as here."""
         X, Y, options = self.examples()
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                signal.setitimer(signal.ITIMER_REAL, 0)
-                self.model.score(X)
-                self.model.learn(X, Y, **options)
-                self.model.n_threads = 2
-                self.model.learn(X, Y, **options)
-                self.model = None
-                code = 0
-            finally:
-                os._exit(code)
-        end = time.monotonic() + FORK_SECONDS
-        while time.monotonic() < end:
-            done, status = os.waitpid(child, os.WNOHANG)
-            if done:
-                assert status == 0, f"a forked child ended with {status}"
-                return
-            time.sleep(0.001)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        raise AssertionError("a forked child hangs")
+
+        def child() -> None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            self.model.score(X)
+            self.model.learn(X, Y, **options)
+            self.model.n_threads = 2
+            self.model.learn(X, Y, **options)
+            self.model = None
+
+        in_child(child, FORK_SECONDS)
 
     # What fails.
 

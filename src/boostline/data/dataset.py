@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -15,7 +16,7 @@ from boostline.contract.sparse import is_sparse
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["Block", "Dataset", "DatasetSummary"]
+__all__ = ["Block", "Blocks", "Dataset", "DatasetSummary"]
 
 Matrix: TypeAlias = "NDArray[np.float64] | csr_matrix"
 #: Of bools; of floats where something is unknown, which is NaN.
@@ -221,6 +222,42 @@ class Dataset:
 
     def _part(self, rows: Any, n_train: int) -> Dataset:
         return Dataset(self.X[rows], self.Y[rows], n_train, self.labels, self.features, self.name)
+
+
+class Blocks(ABC):
+    """Blocks of rows that come one after the other, and what is known of them beforehand.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file, or of the problem.
+    features, labels : list of str
+        Names of the columns of X and Y.
+
+    """
+
+    name: str
+    features: list[str]
+    labels: list[str]
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of X (d)."""
+        return len(self.features)
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels (k)."""
+        return len(self.labels)
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Block]:
+        """Yield blocks ``(X, Y)``; the last one may be shorter."""
+
+    def rows(self) -> Iterator[tuple[Any, NDArray[np.bool_]]]:
+        """Yield single rows ``(x, relevant)``: a row of X and k bools."""
+        for block in self:
+            yield from iterate_rows(block)
 
 
 def iterate_rows(block: Block) -> Iterator[tuple[Any, NDArray[Any]]]:

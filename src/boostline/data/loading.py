@@ -69,10 +69,6 @@ def load(
         - ``unseen`` (csv, parquet, jsonl, svmlight): an `Unseen`, which counts unknown categories and
           features and makes them missing values instead of errors.
 
-    Returns
-    -------
-    Dataset
-
     Raises
     ------
     DataError

@@ -6,28 +6,17 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from boostline.data.dataset import Block, iterate_rows
+from boostline.data.dataset import Block, Blocks
 from boostline.data.formats import Labels, Reader, format_of, open_reader, settle_options
 from boostline.data.source import Source, is_path, source_name, stem
 
 __all__ = ["Stream", "stream"]
 
 
-class Stream:
+class Stream(Blocks):
     """Rows of a file, block by block; made by `stream`.
 
     A file can be read several times. Standard input and open files can be read once.
-
-    Attributes
-    ----------
-    name : str
-        Name of the file.
-    features, labels : list of str
-        Names of the columns of X and Y.
-
     """
 
     def __init__(
@@ -46,16 +35,6 @@ class Stream:
             if not is_path(source):  # what has been read of it cannot be read again
                 self._opened = stack.pop_all(), reader
 
-    @property
-    def n_features(self) -> int:
-        """Number of columns of X (d)."""
-        return len(self.features)
-
-    @property
-    def n_labels(self) -> int:
-        """Number of labels (k)."""
-        return len(self.labels)
-
     def __repr__(self) -> str:
         return (
             f"Stream({self.name!r}, {self._format}, blocks of {self._block}, "
@@ -63,7 +42,6 @@ class Stream:
         )
 
     def __iter__(self) -> Iterator[Block]:
-        """Yield blocks ``(X, Y)``; the last one may be shorter."""
         if is_path(self._source):
             with open_reader(self._source, self._format, self._options) as reader:
                 yield from reader.blocks(self._block)
@@ -76,11 +54,6 @@ class Stream:
         self._opened = None
         with stack:
             yield from reader.blocks(self._block)
-
-    def rows(self) -> Iterator[tuple[Any, NDArray[np.bool_]]]:
-        """Yield single rows ``(x, relevant)``: a row of X and k bools."""
-        for block in self:
-            yield from iterate_rows(block)
 
 
 def stream(

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline.data.dataset import Block, iterate_rows
+from boostline.data.dataset import Block, Blocks
 from boostline.data.synthetic_model import Problem, Synthetic, make_dataset
 
 __all__ = [
@@ -61,10 +61,6 @@ def separable(
         About how many labels are relevant; at least 1 and at most 2 * `relevant` - 1 of them are.
     n_train
         Rows for training (default: all).
-
-    Returns
-    -------
-    Synthetic
 
     Examples
     --------
@@ -102,10 +98,6 @@ def noisy(
     noise
         Width of the logistic step from irrelevant to relevant, in standard deviations of a score.
 
-    Returns
-    -------
-    Synthetic
-
     Examples
     --------
     >>> from boostline.data import synthetic
@@ -139,10 +131,6 @@ def abrupt_drift(
     at
         Share of the rows before the drift.
 
-    Returns
-    -------
-    Synthetic
-
     Examples
     --------
     >>> from boostline.data import synthetic
@@ -175,10 +163,6 @@ def gradual_drift(
     start, end
         Shares of the rows where the drift begins and ends.
 
-    Returns
-    -------
-    Synthetic
-
     Examples
     --------
     >>> from boostline.data import synthetic
@@ -207,10 +191,6 @@ def sorted_order(
     n, d, k, seed, relevant, noise, n_train
         As in `noisy`.
 
-    Returns
-    -------
-    Synthetic
-
     Examples
     --------
     >>> from boostline.data import synthetic
@@ -222,7 +202,7 @@ def sorted_order(
     return make_dataset(Problem("sorted", n, d, k, seed, relevant, noise, (0, 1)), n_train)
 
 
-class SyntheticStream:
+class SyntheticStream(Blocks):
     """Blocks of a synthetic problem, drawn while they are read; made by `stream`."""
 
     def __init__(self, problem: Problem, block: int) -> None:
@@ -232,25 +212,9 @@ class SyntheticStream:
         self.features = [str(index) for index in range(problem.d)]
         self.labels = [str(index) for index in range(problem.k)]
 
-    @property
-    def n_features(self) -> int:
-        """Number of columns of X (d)."""
-        return self._problem.d
-
-    @property
-    def n_labels(self) -> int:
-        """Number of labels (k)."""
-        return self._problem.k
-
     def __iter__(self) -> Iterator[Block]:
-        """Yield blocks ``(X, Y)``."""
         for part in self.with_truth():
             yield Block(part.X, part.Y)
-
-    def rows(self) -> Iterator[tuple[Any, NDArray[np.bool_]]]:
-        """Yield single rows ``(x, relevant)``."""
-        for block in self:
-            yield from iterate_rows(block)
 
     def with_truth(self) -> Iterator[Synthetic]:
         """Yield blocks as `Synthetic`, with the true scores and probabilities."""
@@ -298,10 +262,6 @@ def stream(
         Shares of the rows where a drift begins and ends (default: .5 abrupt, .25 to .75 gradual).
     block
         Rows in a block.
-
-    Returns
-    -------
-    SyntheticStream
 
     Examples
     --------

@@ -3,21 +3,17 @@
 `values` computes them, upon the random walk of `walk`; `step_tables` are what the compiled core looks costs up in.
 """
 
+from boostline.potentials.step_tables import StepTable, step_table
 from boostline.potentials.values import (
     Estimate,
-    StepTable,
-    baseline,
-    clipped_edge,
     costs,
     estimate,
-    exponential_rate,
     largest_weight,
     pair_potential,
     potential,
     start_potential,
-    step_table,
-    walk_law,
 )
+from boostline.potentials.walk import baseline, clipped_edge, exponential_rate, walk_law
 
 __all__ = [
     "Estimate",

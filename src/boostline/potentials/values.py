@@ -22,32 +22,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostline.losses import (
-    Exponential,
-    GeneralLoss,
-    Hinge,
-    Loss,
-    PairLoss,
-    Rank,
-)
-from boostline.potentials.step_tables import StepTable, step_table
-from boostline.potentials.walk import baseline, clipped_edge, exponential_rate, walk_law
-
-__all__ = [
-    "Estimate",
-    "StepTable",
-    "baseline",
-    "clipped_edge",
-    "costs",
-    "estimate",
-    "exponential_rate",
-    "largest_weight",
-    "pair_potential",
-    "potential",
-    "start_potential",
-    "step_table",
-    "walk_law",
-]
+from boostline.losses import Exponential, GeneralLoss, Hinge, Loss, PairLoss, Rank
+from boostline.potentials.walk import baseline, exponential_rate, walk_law
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
