@@ -20,7 +20,7 @@ from boostline.learners.description import Description
 LEAST_RIDGE = 1e-12
 
 
-__all__ = ["Kernel", "Linear", "Neighbours", "OutputNeighbours", "Recency", "Ridge", "Stack"]
+__all__ = ["Kernel", "Linear", "Neighbours", "OutputNeighbours", "Recency", "Ridge", "SparseLinear", "Stack"]
 
 
 class Scorer(Description):
@@ -84,6 +84,59 @@ class Linear(Scorer):
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return (self.n_hashed or n_features) * (16 * n_labels + 32)  # weights and their step sizes
+
+
+@dataclass(frozen=True)
+class SparseLinear(Scorer):
+    """Per-label linear support vector machine for sparse rows: text, and thousands of labels.
+
+    A row costs its non-zeros, and a weight takes memory once it is needed: rows may have 2**20 columns. Values are
+    taken as sign(x) log(1 + abs(x)), and rows are brought to length 1: counts of words will do, and the weights of
+    tf-idf are kept.
+
+    Parameters
+    ----------
+    C
+        How much a row counts against the penalty of the squared weights.
+    n_replays
+        Rows learned again with every new one, drawn from the last ``memory``.
+    memory
+        Rows kept for replay.
+    max_bytes
+        What the weights may take. Beyond it the features whose weights are least use are forgotten.
+    seed
+        Of the draws; None takes it from the model's seed.
+
+    Examples
+    --------
+    >>> import boostline as bl, scipy.sparse as sp
+    >>> X = sp.random_array((50, 2**20), density=1e-5, format="csr", rng=0)
+    >>> model = bl.LabelRanker(1000, learners=[bl.learners.SparseLinear()])
+    >>> _ = model.learn(X, [{i % 1000} for i in range(50)])
+    >>> model.memory_usage() < 2**23
+    True
+    """
+
+    kind: ClassVar[str] = "sparse_linear"
+    C: float = 0.3
+    n_replays: int = 8
+    memory: int = 4000
+    max_bytes: int = 2**28
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        real_number(self.C, "C", 1e-6, 1e6)
+        whole_number(self.n_replays, "n_replays", 0, 1000)
+        whole_number(self.memory, "memory", 1, 2**24)
+        whole_number(self.max_bytes, "max_bytes", 0, 2**62)
+        if self.seed is not None:
+            whole_number(self.seed, "seed", 0, 2**64 - 1)
+
+    def resolve(self, n_features: int, rng: np.random.Generator) -> list[Description]:
+        return [self if self.seed is not None else dataclasses.replace(self, seed=_draw_seed(rng))]
+
+    def least_bytes(self, n_labels: int, n_features: int) -> int:
+        return 12 * n_labels  # bias and frequency
 
 
 @dataclass(frozen=True)

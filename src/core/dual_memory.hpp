@@ -1,0 +1,234 @@
+// The last rows of a stream with the dual variables of their labels, for learners that solve their problem in the dual:
+// a row's dual variable of a label says how much the row counts in the weights of that label. Everything is a short
+// list: nothing here grows with the number of labels.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/archive.hpp"
+#include "core/feature_scale.hpp"
+#include "core/label_values.hpp"
+#include "core/math.hpp"
+#include "core/scorer.hpp"
+
+namespace boostline {
+
+struct DualRow {
+    std::vector<std::int32_t> index;  // features, ascending
+    std::vector<float> value;         // of length 1 together
+    std::vector<std::int32_t> relevant, unknown;
+    double importance = 1.0;
+    std::vector<LabelValue> duals;  // those that are not zero
+
+    // A row of counts or of anything sparse: sign(x) log(1 + |x|), then divided by its length, so that neither a word
+    // that is repeated nor a long text takes over. What was weighted before, as by tf-idf, keeps its weights. A missing
+    // value (NaN) has no part.
+    void set_features(const Entries& entries) {
+        index.clear();
+        value.clear();
+        double squares = 0.0;
+        for (const double x : entries.value) squares += squashed(x) * squashed(x);
+        if (!(squares > 0.0)) return;
+        const double shrink = 1.0 / std::sqrt(squares);
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            const auto v = static_cast<float>(squashed(entries.value[i]) * shrink);
+            if (v == 0.0f) continue;
+            index.push_back(entries.index[i]);
+            value.push_back(v);
+        }
+    }
+    void set_labels(const Targets& targets) {
+        relevant.clear();
+        unknown.clear();
+        for (std::size_t j = 0; j < targets.value.size(); ++j)
+            if (targets.value[j] != 0)
+                (targets.value[j] > 0 ? relevant : unknown).push_back(static_cast<std::int32_t>(j));
+        duals.clear();
+    }
+    std::size_t memory_bytes() const {
+        return sizeof(*this) + 4 * (index.capacity() + value.capacity() + relevant.capacity() + unknown.capacity()) +
+               duals.capacity() * sizeof(LabelValue);
+    }
+
+  private:
+    static double squashed(double x) {
+        constexpr double kLinear = 1e-4;  // log(1 + x) is x there, and would lose digits
+        if (x != x) return 0.0;
+        const double size = std::fabs(x);
+        const double u = size < kLinear ? size : log_(1.0 + size);
+        return x < 0.0 ? -u : u;
+    }
+};
+
+// A ring of at most `capacity` rows.
+class DualMemory {
+  public:
+    explicit DualMemory(std::size_t capacity) : capacity_(capacity) {}
+
+    std::size_t size() const { return rows_.size(); }
+    // By age: 0 is the newest row.
+    DualRow& row(std::size_t age) { return rows_[slot_of(age)]; }
+    const DualRow& row(std::size_t age) const { return rows_[slot_of(age)]; }
+
+    // So that the next `push` needs no memory.
+    void make_room() {
+        if (size() == capacity_ || size() < rows_.capacity()) return;
+        rows_.reserve(std::min(capacity_, std::max<std::size_t>(16, 2 * size())));
+    }
+    // Takes a row; leaves the one that had its place.
+    void push(DualRow& row) noexcept {
+        if (size() < capacity_) {
+            rows_.push_back(std::move(row));
+            row = DualRow();
+            next_ = size() == capacity_ ? 0 : size();
+        } else {
+            std::swap(rows_[next_], row);
+            next_ = (next_ + 1) % capacity_;
+        }
+    }
+    void clear() noexcept {
+        release(rows_);
+        next_ = 0;
+    }
+
+    std::size_t memory_bytes() const {
+        std::size_t total = (rows_.capacity() - rows_.size()) * sizeof(DualRow);
+        for (const DualRow& row : rows_) total += row.memory_bytes();
+        return total;
+    }
+
+    // Oldest row first.
+    void save(Archive& out, const std::string& prefix) const {
+        save_lists<std::int32_t>(out, prefix, "row_index", &DualRow::index);
+        save_values<float>(out, prefix + "row_value", [](const DualRow& row, auto&& put) {
+            for (const float v : row.value) put(v);
+        });
+        save_lists<std::int32_t>(out, prefix, "row_relevant", &DualRow::relevant);
+        save_lists<std::int32_t>(out, prefix, "row_unknown", &DualRow::unknown);
+        save_values<std::int32_t>(out, prefix + "row_dual_label_length", [](const DualRow& row, auto&& put) {
+            put(static_cast<std::int32_t>(row.duals.size()));
+        });
+        save_values<std::int32_t>(out, prefix + "row_dual_label", [](const DualRow& row, auto&& put) {
+            for (const LabelValue& dual : row.duals) put(dual.label);
+        });
+        save_values<float>(out, prefix + "row_dual", [](const DualRow& row, auto&& put) {
+            for (const LabelValue& dual : row.duals) put(dual.value);
+        });
+        save_values<double>(out, prefix + "row_importance",
+                            [](const DualRow& row, auto&& put) { put(row.importance); });
+    }
+
+    void load(const ArchiveView& in, const std::string& prefix, std::int64_t n_features, std::size_t n_labels,
+              float most_dual) {
+        DualMemory fresh(capacity_);
+        const std::size_t n = in.size<double>(prefix + "row_importance");
+        if (n > capacity_) throw std::invalid_argument("'" + prefix + "row_importance' has more rows than fit");
+        Lists index(in, prefix, "row_index", n, static_cast<std::size_t>(n_features));
+        Lists relevant(in, prefix, "row_relevant", n, n_labels), unknown(in, prefix, "row_unknown", n, n_labels);
+        Lists duals(in, prefix, "row_dual_label", n, n_labels);
+        ArrayReader<float> values(in, prefix + "row_value", index.total), dual(in, prefix + "row_dual", duals.total);
+        ArrayReader<double> importance(in, prefix + "row_importance", n);
+        fresh.rows_.resize(n);
+        std::vector<std::int32_t> labels;
+        for (std::size_t i = 0; i < n; ++i) {
+            DualRow& row = fresh.rows_[i];
+            index.next(i, row.index);
+            row.value.resize(row.index.size());
+            values.next(row.value.data(), row.value.size());
+            relevant.next(i, row.relevant);
+            unknown.next(i, row.unknown);
+            duals.next(i, labels);
+            for (const std::int32_t label : labels) row.duals.push_back({label, dual.next()});
+            row.importance = importance.next();
+        }
+        fresh.next_ = n == capacity_ ? 0 : n;
+        fresh.check(prefix, n_features, n_labels, most_dual);
+        *this = std::move(fresh);
+    }
+    void check(const std::string& prefix, std::int64_t n_features, std::size_t n_labels, float most_dual) const {
+        constexpr float kMostValue = 1.0f + 1e-5f;
+        const auto ascending = [&](const std::vector<std::int32_t>& list, std::int64_t end, const char* name) {
+            std::int64_t before = -1;
+            for (const std::int32_t i : list) {
+                require(i > before && i < end, prefix, name);
+                before = i;
+            }
+        };
+        const auto k = static_cast<std::int64_t>(n_labels);
+        std::vector<std::int32_t> labels;
+        for (const DualRow& row : rows_) {
+            ascending(row.index, n_features, "row_index");
+            for (const float v : row.value)
+                require(v != 0.0f && v >= -kMostValue && v <= kMostValue, prefix, "row_value");
+            ascending(row.relevant, k, "row_relevant");
+            ascending(row.unknown, k, "row_unknown");
+            for (const std::int32_t l : row.unknown)
+                require(!std::binary_search(row.relevant.begin(), row.relevant.end(), l), prefix, "row_unknown");
+            labels.clear();
+            for (const LabelValue& dual : row.duals) {
+                labels.push_back(dual.label);
+                require(dual.value > 0.0f && dual.value <= most_dual, prefix, "row_dual");
+            }
+            ascending(labels, k, "row_dual_label");
+            require(row.importance > 0.0 && row.importance <= 1.0, prefix, "row_importance");
+        }
+    }
+
+  private:
+    std::size_t slot_of(std::size_t age) const { return (next_ + size() - 1 - age) % size(); }
+
+    // put(value) for the values that `each` finds in the rows.
+    template <class T, class Each>
+    void save_values(Archive& out, const std::string& name, Each&& each) const {
+        const auto visit = [&](auto&& put) {
+            for (std::size_t age = size(); age-- > 0;) each(row(age), put);
+        };
+        std::size_t total = 0;
+        visit([&](T) { total += 1; });
+        out.add<T>(name, total, [&](auto&& write) { visit([&](T value) { write(&value, 1); }); });
+    }
+    template <class T>
+    void save_lists(Archive& out, const std::string& prefix, const char* name, std::vector<T> DualRow::* list) const {
+        save_values<std::int32_t>(out, prefix + name + "_length", [&](const DualRow& row, auto&& put) {
+            put(static_cast<std::int32_t>((row.*list).size()));
+        });
+        save_values<T>(out, prefix + name, [&](const DualRow& row, auto&& put) {
+            for (const T value : row.*list) put(value);
+        });
+    }
+
+    // Lists of whole numbers of a file, with their lengths.
+    struct Lists {
+        std::vector<std::int32_t> length;
+        std::size_t total = 0;
+        ArrayReader<std::int32_t> values;
+
+        Lists(const ArchiveView& in, const std::string& prefix, const char* name, std::size_t n, std::size_t most)
+            : values(in, prefix + name, lengths(in, prefix, name, n, most)) {}
+        void next(std::size_t i, std::vector<std::int32_t>& out) {
+            out.resize(static_cast<std::size_t>(length[i]));
+            values.next(out.data(), out.size());
+        }
+
+      private:
+        std::size_t lengths(const ArchiveView& in, const std::string& prefix, const char* name, std::size_t n,
+                            std::size_t most) {
+            in.read(prefix + name + "_length", n, length);
+            for (const std::int32_t l : length) {
+                if (l < 0 || static_cast<std::size_t>(l) > most)
+                    throw std::invalid_argument("the array '" + prefix + name + "_length' has a value out of range");
+                total += static_cast<std::size_t>(l);
+            }
+            return total;
+        }
+    };
+
+    std::size_t capacity_;
+    std::size_t next_ = 0;  // the slot of the next row; of the oldest one once the ring is full
+    std::vector<DualRow> rows_;
+};
+
+}  // namespace boostline

@@ -1,0 +1,274 @@
+// A linear support vector machine for each label (squared hinge loss, penalised weights), for sparse rows of any width,
+// by dual coordinate ascent with replay.
+//
+// The weights of a label are w = sum over rows of a y x, y = 1 or -1. A visit of a row, when it comes and when it is
+// replayed, sets its dual variables a >= 0 to what is best for that row alone (Hsieh, Chang, Lin, Keerthi and
+// Sundararajan, "A dual coordinate descent method for large-scale linear SVM", ICML 2008, with D_ii = 1 / (2 C)); there
+// is no step size. A row that leaves the memory leaves its part in w.
+//
+// Scores start at -1, where a label that is irrelevant has no loss: so a row has dual variables only of its relevant
+// labels and of those that it could be taken to have. Of these a visit changes the kMostSteps that are furthest from
+// their best.
+#include "core/dual_memory.hpp"
+#include "core/kernels/label_steps.hpp"
+#include "core/philox.hpp"
+#include "core/scorer_kinds.hpp"
+#include "core/sparse_weights.hpp"
+
+namespace boostline {
+namespace {
+
+class SparseLinearScorer final : public Scorer {
+  public:
+    SparseLinearScorer(std::int32_t n_labels, std::int64_t n_features, double c, int n_replays, std::size_t memory,
+                       std::size_t max_bytes, std::uint64_t seed)
+        : n_labels_(static_cast<std::size_t>(n_labels)),
+          n_features_(n_features),
+          c_(c),
+          n_replays_(n_replays),
+          max_bytes_(max_bytes),
+          seed_(seed),
+          weights_(n_labels_),
+          memory_(memory) {
+        start();
+    }
+
+    std::string kind() const override { return "sparse_linear"; }
+    Vote vote() const override { return Vote::proportional; }
+
+    void score(const Row& x, double* raw) const override {
+        static thread_local Scratch scratch;
+        score(x, scratch, raw);
+    }
+    void score_to_learn(const Row& x, double* raw) override { score(x, scratch_, raw); }
+
+    void prepare(const Row&, const Targets& targets, double importance, const double*) override {
+        DualRow& row = scratch_.row;  // of score_to_learn
+        row.set_labels(targets);
+        row.importance = importance;
+        memory_.make_room();
+        draw_replays();
+        const auto& replays = scratch_.replays;
+        std::size_t most_bytes = weights_.bytes();
+        const auto make_room_for_weights = [&](const DualRow& visited) {
+            for (const std::int32_t f : visited.index) weights_.make_room_for(f, kMostSteps);
+            most_bytes += visited.index.size() * weights_.most_row_bytes();
+        };
+        weights_.new_promises();
+        make_room_for_weights(row);
+        make_room(row.duals, kMostSteps);
+        for (const std::size_t age : replays) {  // some may have been drawn twice
+            make_room_for_weights(memory_.row(age));
+            const auto n_visits = static_cast<std::size_t>(std::count(replays.begin(), replays.end(), age));
+            make_room(memory_.row(age).duals, n_visits * kMostSteps);
+        }
+        if (most_bytes > max_bytes_) weights_.make_room_to_forget();
+        scratch_.reserve(padded());
+    }
+    void learn(const Row&, const Targets&, double importance, const double*) noexcept override {
+        DualRow& row = scratch_.row;
+        clock_ += 1;
+        total_ += importance;
+        for (const std::int32_t l : row.relevant) counts_[static_cast<std::size_t>(l)] += importance;
+        for (const std::int32_t f : row.index) weights_.count(f);
+        visit(row);  // with the sums of score_to_learn
+        for (const std::size_t age : scratch_.replays) {
+            add_up(memory_.row(age), scratch_.sums);
+            visit(memory_.row(age));
+        }
+        memory_.push(row);
+        if (weights_.bytes() > max_bytes_) weights_.forget(max_bytes_ - max_bytes_ / 4);
+    }
+
+    void grow_labels(std::int32_t n) override {
+        n_labels_ = static_cast<std::size_t>(n);
+        bias_.resize(padded(), kFirstScore);
+        counts_.resize(n_labels_, 0.0);
+        weights_.grow_labels(n_labels_);
+        scratch_ = Scratch();
+    }
+    void grow_features(std::int64_t n, bool) override { n_features_ = n; }
+    void reset() noexcept override {
+        weights_.clear();
+        memory_.clear();
+        clock_ = 0;
+        start();
+    }
+    std::size_t memory_bytes() const override {
+        return sizeof(*this) + weights_.memory_bytes() + memory_.memory_bytes() + scratch_.memory_bytes() +
+               bias_.capacity() * sizeof(float) + counts_.capacity() * sizeof(double);
+    }
+    std::unique_ptr<Scorer> clone() const override { return std::make_unique<SparseLinearScorer>(*this); }
+
+    void save(Archive& out, const std::string& prefix) const override {
+        out.add(prefix + "clock", std::vector<std::int64_t>{clock_});
+        out.add(prefix + "total", std::vector<double>{total_});
+        out.add(prefix + "counts", counts_);
+        out.add<float>(prefix + "bias", n_labels_, [&](auto&& write) { write(bias_.data(), n_labels_); });
+        weights_.save(out, prefix);
+        memory_.save(out, prefix);
+    }
+    void load(const ArchiveView& in, const std::string& prefix) override {
+        std::vector<float> bias;
+        clock_ = in.read_one<std::int64_t>(prefix + "clock");
+        total_ = in.read_one<double>(prefix + "total");
+        in.read(prefix + "counts", n_labels_, counts_);
+        in.read(prefix + "bias", n_labels_, bias);
+        bias.resize(padded(), kFirstScore);
+        bias_.swap(bias);
+        weights_.load(in, prefix, n_features_);
+        memory_.load(in, prefix, n_features_, n_labels_, kMostDual);
+        check(prefix);
+    }
+    void check(const std::string& prefix) const override {
+        constexpr double kRounding = 1e-6;
+        require(clock_ >= 0 && clock_ <= static_cast<std::int64_t>(kMostRows), prefix, "clock");
+        check_within(total_, 0.0, static_cast<double>(clock_) * (1.0 + kRounding), prefix, "total");
+        check_within(counts_, 0.0, total_ * (1.0 + kRounding), prefix, "counts");
+        for (const float b : bias_) require(b >= -kMostBias && b <= kMostBias, prefix, "bias");
+        weights_.check(prefix);
+        memory_.check(prefix, n_features_, n_labels_, kMostDual);
+    }
+
+  private:
+    static constexpr float kFirstScore = -1.0f;
+    static constexpr float kBias = 0.3f;        // squared value of the constant feature behind the bias
+    static constexpr float kLeastStep = 0.01f;  // smaller ones are not worth their memory
+    static constexpr std::size_t kMostSteps = 64;
+    static constexpr float kMostDual = 1e6f, kMostBias = 1e6f;
+    // From scores to votes (debtags, debdepends and bibtex, held-out rows of train): steep, so that what is surely
+    // irrelevant is far from what is doubtful, and by frequency where the features say nothing.
+    static constexpr double kSteepness = 8.0, kTail = 1e-3, kFrequency = 3e-3;
+
+    struct Scratch {
+        Entries entries;
+        DualRow row;
+        std::vector<float> sums, duals, steps;  // by label
+        std::vector<LabelValue> chosen;
+        std::vector<std::size_t> replays;  // ages of the rows that are learned again
+
+        void reserve(std::size_t n_labels) {
+            duals.assign(n_labels, 0.0f);
+            steps.resize(n_labels);
+            chosen.reserve(n_labels);
+        }
+        std::size_t memory_bytes() const {
+            return entries.memory_bytes() + row.memory_bytes() - sizeof(row) +
+                   4 * (sums.capacity() + duals.capacity() + steps.capacity()) +
+                   chosen.capacity() * sizeof(LabelValue) + replays.capacity() * sizeof(std::size_t);
+        }
+    };
+
+    std::size_t padded() const { return SparseWeights::padded(n_labels_); }
+
+    void start() noexcept {
+        bias_.assign(padded(), kFirstScore);
+        counts_.assign(n_labels_, 0.0);
+        total_ = 0.0;
+    }
+
+    void add_up(const DualRow& row, std::vector<float>& sums) const noexcept {
+        std::copy(bias_.begin(), bias_.end(), sums.begin());
+        for (std::size_t i = 0; i < row.index.size(); ++i) weights_.add_to(row.index[i], row.value[i], sums.data());
+    }
+
+    void score(const Row& x, Scratch& scratch, double* raw) const {
+        scratch.entries.assign(x, static_cast<std::size_t>(n_features_));
+        scratch.row.set_features(scratch.entries);
+        scratch.sums.resize(padded());
+        add_up(scratch.row, scratch.sums);
+        const double share = total_ > 0.0 ? kFrequency / total_ : 0.0;
+        hinge_votes(scratch.sums.data(), counts_.data(), kSteepness, kTail, share, n_labels_, raw);
+    }
+
+    void draw_replays() {
+        const std::size_t held = memory_.size();
+        scratch_.replays.clear();
+        for (int q = 0; q < n_replays_ && held > 0; ++q) {
+            const double u =
+                philox_uniform(seed_, static_cast<std::uint64_t>(clock_) * static_cast<std::uint64_t>(n_replays_) +
+                                          static_cast<std::uint64_t>(q));
+            scratch_.replays.push_back(static_cast<std::size_t>(u * static_cast<double>(held)));
+        }
+    }
+
+    // The row's scores are in scratch_.sums.
+    void visit(DualRow& row) noexcept {
+        const auto slack = static_cast<float>(0.5 / (c_ * row.importance));
+        const float curvature = (row.index.empty() ? 0.0f : 1.0f) + kBias + slack;
+        std::vector<float>&duals = scratch_.duals, &steps = scratch_.steps, &sums = scratch_.sums;
+        for (const LabelValue& dual : row.duals) duals[static_cast<std::size_t>(dual.label)] = dual.value;
+        hinge_steps(sums.data(), duals.data(), slack, curvature, kLeastStep, padded(), steps.data());
+        for (const std::int32_t l : row.relevant) {
+            const auto j = static_cast<std::size_t>(l);
+            const float opposite = -sums[j];
+            hinge_steps(&opposite, &duals[j], slack, curvature, kLeastStep, 1, &steps[j]);
+        }
+        for (const std::int32_t u : row.unknown) steps[static_cast<std::size_t>(u)] = 0.0f;
+        for (const LabelValue& dual : row.duals) duals[static_cast<std::size_t>(dual.label)] = 0.0f;
+        choose();
+        add_steps(row.duals, scratch_.chosen.data(), scratch_.chosen.size(), [](float& dual, float step) {
+            dual += step;
+            dual = dual < kMostDual ? dual : kMostDual;
+        });
+        row.duals.erase(std::remove_if(row.duals.begin(), row.duals.end(),
+                                       [](const LabelValue& dual) { return !(dual.value > 0.0f); }),
+                        row.duals.end());
+        move(row);
+    }
+
+    // The steps to take, by label.
+    void choose() noexcept {
+        std::vector<LabelValue>& chosen = scratch_.chosen;
+        chosen.clear();
+        for (std::size_t j = 0; j < n_labels_; ++j)
+            if (scratch_.steps[j] != 0.0f) chosen.push_back({static_cast<std::int32_t>(j), scratch_.steps[j]});
+        if (chosen.size() <= kMostSteps) return;
+        std::nth_element(chosen.begin(), chosen.begin() + kMostSteps, chosen.end(),
+                         [](const LabelValue& a, const LabelValue& b) {
+                             const float p = std::fabs(a.value), q = std::fabs(b.value);
+                             return p != q ? p > q : a.label < b.label;
+                         });
+        chosen.resize(kMostSteps);
+        std::sort(chosen.begin(), chosen.end(),
+                  [](const LabelValue& a, const LabelValue& b) { return a.label < b.label; });
+    }
+
+    // The steps of the dual variables move the weights: upwards for relevant labels.
+    void move(const DualRow& row) noexcept {
+        std::size_t r = 0;
+        for (LabelValue& step : scratch_.chosen) {
+            while (r < row.relevant.size() && row.relevant[r] < step.label) ++r;
+            if (!(r < row.relevant.size() && row.relevant[r] == step.label)) step.value = -step.value;
+            float& bias = bias_[static_cast<std::size_t>(step.label)];
+            bias += kBias * step.value;
+            bias = bias < kMostBias ? bias : kMostBias;
+            bias = bias > -kMostBias ? bias : -kMostBias;
+        }
+        for (std::size_t i = 0; i < row.index.size(); ++i)
+            weights_.add(row.index[i], row.value[i], scratch_.chosen.data(), scratch_.chosen.size());
+    }
+
+    std::size_t n_labels_;
+    std::int64_t n_features_;
+    double c_;
+    int n_replays_;
+    std::size_t max_bytes_;
+    std::uint64_t seed_;
+    std::int64_t clock_ = 0;  // rows learned
+    double total_ = 0.0;      // their importance
+    std::vector<double> counts_;
+    std::vector<float> bias_;
+    SparseWeights weights_;
+    DualMemory memory_;
+    Scratch scratch_;  // of the row that is being learned
+};
+
+const RegisterScorer registered("sparse_linear", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {
+    return std::make_unique<SparseLinearScorer>(s.n_labels, s.n_features, s.number("C"),
+                                                static_cast<int>(s.count("n_replays")), s.count("memory"),
+                                                s.count("max_bytes"), s.count("seed"));
+});
+
+}  // namespace
+}  // namespace boostline

@@ -1,0 +1,298 @@
+// Weights of a linear model by feature and label, for features without end: a feature's row of weights is made when it
+// is first needed, holds the labels that have a weight, and becomes an array over all labels once a quarter of them
+// have one. Which of the two it is changes no sum.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/archive.hpp"
+#include "core/kernels/label_steps.hpp"
+#include "core/label_values.hpp"
+#include "core/portable.hpp"
+
+namespace boostline {
+
+class SparseWeights {
+  public:
+    static constexpr float kMost = 1e6f;  // weights are kept within it, so that sums stay finite
+
+    explicit SparseWeights(std::size_t n_labels) : n_labels_(n_labels) {}
+
+    std::size_t n_features() const { return rows_.size(); }
+    // What the weights take, slack of vectors aside: of the same weights always the same.
+    std::size_t bytes() const { return bytes_; }
+    std::size_t most_row_bytes() const { return kRowBytes + row_bytes(n_labels_); }
+
+    // sums[label] += value * weight, for all labels; sums has room for padded(n_labels) of them.
+    void add_to(std::int32_t feature, float value, float* sums) const {
+        const std::int64_t at = find(feature);
+        if (at < 0) return;
+        const FeatureRow& row = rows_[static_cast<std::size_t>(at)];
+        if (!row.dense.empty()) {
+            add_scaled(sums, row.dense.data(), value, row.dense.size());
+        } else {
+            for (const LabelValue& e : row.entries) sums[e.label] += value * e.value;
+        }
+    }
+
+    // So that adding to `n` labels of a feature, and to so many more for every call since `new_promises`, needs no
+    // memory. Nobody can see that it has been called.
+    void new_promises() noexcept { promises_ += 1; }
+    void make_room_for(std::int32_t feature, std::size_t n) {
+        std::int64_t at = find(feature);
+        if (at < 0) at = add_row(feature);
+        FeatureRow& row = rows_[static_cast<std::size_t>(at)];
+        if (!row.dense.empty()) return;
+        row.promised = (row.promises == promises_ ? row.promised : 0) + n;
+        row.promises = promises_;
+        const std::size_t needed = row.entries.size() + row.promised;
+        if (needed > n_labels_ / kDenseShare) {
+            std::vector<float> dense(padded(n_labels_), 0.0f);
+            for (const LabelValue& e : row.entries) dense[static_cast<std::size_t>(e.label)] = e.value;
+            row.dense.swap(dense);
+            std::vector<LabelValue>().swap(row.entries);
+        } else if (needed > row.entries.capacity()) {
+            row.entries.reserve(std::max(needed, row.entries.size() + row.entries.size() / 2));
+        }
+    }
+
+    // A feature was in a row. There has to be room.
+    void count(std::int32_t feature) noexcept {
+        FeatureRow& row = rows_[static_cast<std::size_t>(find(feature))];
+        if (row.n_seen == 0) bytes_ += kRowBytes;
+        row.n_seen += 1;
+    }
+
+    // weight += value * step, for the labels that have a step, ascending. There has to be room.
+    void add(std::int32_t feature, float value, const LabelValue* steps, std::size_t n_steps) noexcept {
+        FeatureRow& row = rows_[static_cast<std::size_t>(find(feature))];
+        if (row.n_seen == 0) count(feature);  // it had been forgotten
+        const std::size_t before = row_bytes(row.n_nonzero);
+        if (!row.dense.empty()) {
+            for (std::size_t s = 0; s < n_steps; ++s)
+                change(row, row.dense[static_cast<std::size_t>(steps[s].label)], value * steps[s].value);
+        } else {
+            add_steps(row.entries, steps, n_steps,
+                      [&](float& weight, float step) { change(row, weight, value * step); });
+        }
+        bytes_ += row_bytes(row.n_nonzero) - before;
+    }
+
+    // So that `forget` needs no memory.
+    void make_room_to_forget() { order_.reserve(rows_.size()); }
+    // Forgets features, those first whose weights are least use: small, or of a feature that is rarely seen.
+    void forget(std::size_t most_bytes) noexcept {
+        order_.clear();
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            rows_[i].use = use_of(rows_[i]);
+            order_.push_back(static_cast<std::int32_t>(i));
+        }
+        std::sort(order_.begin(), order_.end(), [this](std::int32_t a, std::int32_t b) {
+            const FeatureRow &p = rows_[static_cast<std::size_t>(a)], &q = rows_[static_cast<std::size_t>(b)];
+            return p.use != q.use ? p.use < q.use : p.feature < q.feature;
+        });
+        for (const std::int32_t i : order_) {
+            if (bytes_ <= most_bytes) break;
+            FeatureRow& row = rows_[static_cast<std::size_t>(i)];
+            bytes_ -= row_bytes(row.n_nonzero) + (row.n_seen > 0 ? kRowBytes : 0);
+            row.feature = kGone;
+        }
+        rows_.erase(
+            std::remove_if(rows_.begin(), rows_.end(), [](const FeatureRow& row) { return row.feature == kGone; }),
+            rows_.end());
+        fill_index();
+    }
+
+    void grow_labels(std::size_t n) {
+        n_labels_ = n;
+        bytes_ = 0;
+        for (FeatureRow& row : rows_) {
+            if (!row.dense.empty()) row.dense.resize(padded(n), 0.0f);
+            bytes_ += row_bytes(row.n_nonzero) + (row.n_seen > 0 ? kRowBytes : 0);
+        }
+    }
+    void clear() noexcept {
+        std::vector<FeatureRow>().swap(rows_);
+        std::vector<std::int32_t>().swap(index_);
+        std::vector<std::int32_t>().swap(order_);
+        bytes_ = 0;
+    }
+
+    std::size_t memory_bytes() const {
+        std::size_t total = rows_.capacity() * sizeof(FeatureRow) + (index_.capacity() + order_.capacity()) * 4;
+        for (const FeatureRow& row : rows_)
+            total += row.entries.capacity() * sizeof(LabelValue) + row.dense.capacity() * sizeof(float);
+        return total;
+    }
+
+    // By feature, ascending; weights that are zero are left out.
+    void save(Archive& out, const std::string& prefix) const {
+        std::vector<const FeatureRow*> rows;
+        std::size_t n_weights = 0;
+        for (const FeatureRow& row : rows_) {
+            if (row.n_seen == 0) continue;  // made ready for a row that was not learned
+            rows.push_back(&row);
+            n_weights += row.n_nonzero;
+        }
+        std::sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->feature < b->feature; });
+        const auto add = [&](const char* name, auto zero, std::size_t n, auto&& values) {
+            out.add<decltype(zero)>(prefix + name, n, [&](auto&& write) {
+                for (const FeatureRow* row : rows) values(*row, [&](decltype(zero) value) { write(&value, 1); });
+            });
+        };
+        add("features", std::int32_t{}, rows.size(), [](const FeatureRow& row, auto&& put) { put(row.feature); });
+        add("n_seen", std::int64_t{}, rows.size(), [](const FeatureRow& row, auto&& put) { put(row.n_seen); });
+        add("n_weights", std::int32_t{}, rows.size(),
+            [](const FeatureRow& row, auto&& put) { put(static_cast<std::int32_t>(row.n_nonzero)); });
+        add("weight_labels", std::int32_t{}, n_weights, [this](const FeatureRow& row, auto&& put) {
+            each_weight(row, [&](std::int32_t label, float) { put(label); });
+        });
+        add("weights", 0.0f, n_weights, [this](const FeatureRow& row, auto&& put) {
+            each_weight(row, [&](std::int32_t, float weight) { put(weight); });
+        });
+    }
+
+    void load(const ArchiveView& in, const std::string& prefix, std::int64_t n_features) {
+        SparseWeights fresh(n_labels_);
+        const auto features = in.read<std::int32_t>(prefix + "features");
+        std::vector<std::int32_t> lengths;
+        std::vector<std::int64_t> n_seen;
+        in.read(prefix + "n_weights", features.size(), lengths);
+        in.read(prefix + "n_seen", features.size(), n_seen);
+        std::size_t total = 0;
+        std::int64_t before = -1;
+        for (std::size_t i = 0; i < features.size(); ++i) {
+            require(features[i] > before && features[i] < n_features, prefix, "features");
+            before = features[i];
+            require(lengths[i] >= 0 && static_cast<std::size_t>(lengths[i]) <= n_labels_, prefix, "n_weights");
+            total += static_cast<std::size_t>(lengths[i]);
+        }
+        ArrayReader<std::int32_t> labels(in, prefix + "weight_labels", total);
+        ArrayReader<float> weights(in, prefix + "weights", total);
+        std::vector<LabelValue> entries;
+        for (std::size_t i = 0; i < features.size(); ++i) {
+            entries.resize(static_cast<std::size_t>(lengths[i]));
+            std::int64_t last = -1;
+            for (LabelValue& e : entries) {
+                e = {labels.next(), weights.next()};
+                require(e.label > last && static_cast<std::size_t>(e.label) < n_labels_, prefix, "weight_labels");
+                require(e.value != 0.0f && std::fabs(e.value) <= kMost, prefix, "weights");
+                last = e.label;
+            }
+            fresh.make_room_for(features[i], entries.size());
+            fresh.count(features[i]);
+            fresh.add(features[i], 1.0f, entries.data(), entries.size());
+            fresh.rows_.back().n_seen = n_seen[i];
+            require(n_seen[i] > 0, prefix, "n_seen");
+        }
+        fresh.check(prefix);
+        *this = std::move(fresh);
+    }
+    void check(const std::string& prefix) const {
+        for (const FeatureRow& row : rows_) {
+            require(row.n_seen >= 0 && row.n_seen <= static_cast<std::int64_t>(kMostRows), prefix, "n_seen");
+            require(row.n_seen > 0 || row.n_nonzero == 0, prefix, "n_seen");
+            each_weight(row, [&](std::int32_t, float weight) {
+                require(weight >= -kMost && weight <= kMost, prefix, "weights");
+            });
+        }
+    }
+
+    // Arrays over labels have room for whole groups of kLanes, so that no loop has a remainder.
+    static std::size_t padded(std::size_t n_labels) { return (n_labels + kLanes - 1) / kLanes * kLanes; }
+
+  private:
+    struct FeatureRow {
+        std::int32_t feature = 0;
+        std::int64_t n_seen = 0;          // in so many rows
+        std::size_t n_nonzero = 0;        // weights that are not zero
+        double use = 0.0;                 // while rows are forgotten
+        std::uint64_t promises = 0;       // when room was last promised, and
+        std::size_t promised = 0;         // for how many labels
+        std::vector<LabelValue> entries;  // ascending by label, or
+        std::vector<float> dense;         // one for each label
+    };
+    static constexpr std::size_t kDenseShare = 4;  // adding to a list takes several times as long as to an array
+    static constexpr std::size_t kRowBytes = 128;  // a FeatureRow, and its place in the index
+    static constexpr std::int32_t kGone = -1;
+
+    std::size_t row_bytes(std::size_t n_nonzero) const {
+        return n_nonzero > n_labels_ / kDenseShare ? padded(n_labels_) * sizeof(float) : n_nonzero * sizeof(LabelValue);
+    }
+
+    static double use_of(const FeatureRow& row) {
+        double squares = 0.0;
+        for (const LabelValue& e : row.entries) squares += static_cast<double>(e.value) * static_cast<double>(e.value);
+        for (const float w : row.dense) squares += static_cast<double>(w) * static_cast<double>(w);
+        return squares * static_cast<double>(row.n_seen);
+    }
+
+    template <class Visit>
+    void each_weight(const FeatureRow& row, Visit&& visit) const {
+        for (const LabelValue& e : row.entries)
+            if (e.value != 0.0f) visit(e.label, e.value);
+        for (std::size_t j = 0; j < row.dense.size(); ++j)
+            if (row.dense[j] != 0.0f) visit(static_cast<std::int32_t>(j), row.dense[j]);
+    }
+
+    static void change(FeatureRow& row, float& weight, float step) noexcept {
+        row.n_nonzero -= weight != 0.0f ? 1u : 0u;
+        weight += step;
+        weight = weight < kMost ? weight : kMost;
+        weight = weight > -kMost ? weight : -kMost;
+        row.n_nonzero += weight != 0.0f ? 1u : 0u;
+    }
+
+    // The finaliser of splitmix64.
+    static std::size_t mix(std::int32_t feature) {
+        auto z = static_cast<std::uint64_t>(feature) + 0x9E3779B97F4A7C15ull;
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+        return static_cast<std::size_t>(z ^ (z >> 31));
+    }
+
+    // The place of a feature's row, or -1.
+    std::int64_t find(std::int32_t feature) const noexcept {
+        if (index_.empty()) return -1;
+        const std::size_t mask = index_.size() - 1;
+        for (std::size_t i = mix(feature) & mask; index_[i] >= 0; i = (i + 1) & mask)
+            if (rows_[static_cast<std::size_t>(index_[i])].feature == feature) return index_[i];
+        return -1;
+    }
+
+    std::int64_t add_row(std::int32_t feature) {
+        if (rows_.size() == rows_.capacity()) rows_.reserve(std::max<std::size_t>(64, rows_.size() * 3 / 2));
+        if (2 * (rows_.size() + 1) > index_.size()) {
+            std::vector<std::int32_t> larger(std::max<std::size_t>(128, 2 * index_.size()), -1);
+            index_.swap(larger);
+            fill_index();
+        }
+        rows_.emplace_back();
+        rows_.back().feature = feature;
+        insert(rows_.size() - 1);
+        return static_cast<std::int64_t>(rows_.size()) - 1;
+    }
+    void insert(std::size_t row) noexcept {
+        const std::size_t mask = index_.size() - 1;
+        std::size_t i = mix(rows_[row].feature) & mask;
+        while (index_[i] >= 0) i = (i + 1) & mask;
+        index_[i] = static_cast<std::int32_t>(row);
+    }
+    void fill_index() noexcept {
+        std::fill(index_.begin(), index_.end(), -1);
+        for (std::size_t i = 0; i < rows_.size(); ++i) insert(i);
+    }
+
+    std::size_t n_labels_;
+    std::size_t bytes_ = 0;
+    std::uint64_t promises_ = 1;
+    std::vector<FeatureRow> rows_;
+    std::vector<std::int32_t> index_;  // open addressing; -1: free
+    std::vector<std::int32_t> order_;  // to forget by
+};
+
+}  // namespace boostline
