@@ -13,7 +13,15 @@ from committees import committee
 from numpy.typing import NDArray
 
 import boostline as bl
-from boostline.learners import HoeffdingTree, Kernel, Linear, Neighbours, Recency, Ridge
+from boostline.learners import (
+    HoeffdingTree,
+    Kernel,
+    Linear,
+    Neighbours,
+    Recency,
+    Ridge,
+    SparseLinear,
+)
 from boostline.losses import GeneralLoss, Hinge, PairwiseLoss
 
 #: Labels and features of the models in the zoo, before they grow.
@@ -144,6 +152,8 @@ ZOO: dict[str, Kind] = {
     "linear": ranker(Linear(n_replays=4, memory=50, seed=2**63 + 5)),
     "linear-no-replay": ranker(Linear(n_replays=0, learning_rate=0.1)),
     "linear-hashed": ranker(Linear(n_replays=2, memory=50, n_hashed=8)),
+    "sparse-linear": ranker(SparseLinear(n_replays=3, memory=50)),
+    "sparse-linear-forgets": ranker(SparseLinear(C=3.0, memory=20, max_bytes=700)),
     "ridge": ranker(Ridge()),
     "ridge-forgetting": ranker(Ridge(ridge=1e-3, forgetting=0.98)),
     "kernel": ranker(Kernel(n_landmarks=64)),

@@ -22,6 +22,7 @@ from boostline.learners import (
 SCORERS = [
     "linear",
     "linear-hashed",
+    "sparse-linear",
     "ridge",
     "ridge-forgetting",
     "kernel",

@@ -41,6 +41,7 @@ def is_named(name, text, common):
     [
         L.Recency(),
         L.Linear(),
+        L.SparseLinear(),
         L.Ridge(),
         L.Kernel(64),
         L.Kernel(32),

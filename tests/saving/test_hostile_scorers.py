@@ -22,6 +22,7 @@ MODELS = {
     "kernel after the switch": (80, [committee(), L.Kernel(64)]),
     "others": (60, [L.Linear(memory=30), L.Ridge(), L.Neighbours(5, 30), L.Recency()]),
     "sparse": (80, [committee(n_landmarks=40, few_features=1)]),
+    "text": (40, [L.SparseLinear(memory=30, max_bytes=1000), L.SparseLinear(n_replays=0)]),
     "auto": (40, "auto"),
 }
 
@@ -149,6 +150,15 @@ ATTACKS: dict[str, list[Any]] = {
     "stretch": [0.0, 1e200],
     "counts": [-1.0, 1e9],
     "importance": [0.0, -1.0],
+    "features": [-1, D, 2**31 - 1],
+    "n_weights": [-1, K + 1],
+    "n_seen": [0, -1, 2**62],
+    "weight_labels": [-1, K],
+    "row_relevant": [-1, K],
+    "row_relevant_length": [-1, K + 1],
+    "row_dual_label": [-1, K],
+    "row_dual": [0.0, -1.0, 1e7],
+    "clock": [-1, 2**62],
 }
 
 

@@ -20,7 +20,16 @@ from boostline.learners.description import Description
 LEAST_RIDGE = 1e-12
 
 
-__all__ = ["Kernel", "Linear", "Neighbours", "OutputNeighbours", "Recency", "Ridge", "SparseLinear", "Stack"]
+__all__ = [
+    "Kernel",
+    "Linear",
+    "Neighbours",
+    "OutputNeighbours",
+    "Recency",
+    "Ridge",
+    "SparseLinear",
+    "Stack",
+]
 
 
 class Scorer(Description):

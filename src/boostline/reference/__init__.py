@@ -7,12 +7,13 @@ the core takes, and it has no feature the core lacks.
 
 Read in this order:
 
-========================  ====================================================================
-`reference.losses`        rank, hinge and logistic loss: sums over pairs of labels
-`reference.potentials`    phi^n(s), the expected loss when n learners are still to vote
-`reference.boosters`      Algorithm 1 (the schema), 2 (OnlineBMR) and 3 (Ada.OLMR)
-`reference.tree`          the Hoeffding tree, the paper's weak learner
-========================  ====================================================================
+=========================  ===================================================================
+`reference.losses`         rank, hinge and logistic loss: sums over pairs of labels
+`reference.potentials`     phi^n(s), the expected loss when n learners are still to vote
+`reference.boosters`       Algorithm 1 (the schema), 2 (OnlineBMR) and 3 (Ada.OLMR)
+`reference.tree`           the Hoeffding tree, the paper's weak learner
+`reference.sparse_linear`  a learner of ours, for text: support vector machines by dual ascent
+=========================  ===================================================================
 
 Every decision that rounding could turn (a near tie) is reported in `closest_decision`, so that a
 test that compares two implementations can tell a near tie from a mistake.
@@ -36,6 +37,7 @@ from boostline.reference.potentials import (
     potential_costs,
     walk_law,
 )
+from boostline.reference.sparse_linear import SparseLinear
 from boostline.reference.tree import HoeffdingTree, Leaf, Split
 
 __all__ = [
@@ -46,6 +48,7 @@ __all__ = [
     "Learner",
     "OnlineBMR",
     "Round",
+    "SparseLinear",
     "Split",
     "baseline",
     "hinge_loss",

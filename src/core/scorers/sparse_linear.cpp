@@ -161,7 +161,7 @@ class SparseLinearScorer final : public Scorer {
 
     std::size_t padded() const { return SparseWeights::padded(n_labels_); }
 
-    void start() noexcept {
+    void start() {
         bias_.assign(padded(), kFirstScore);
         counts_.assign(n_labels_, 0.0);
         total_ = 0.0;
