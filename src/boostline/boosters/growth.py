@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -81,6 +81,33 @@ class Growth(Record):
         self._space = space
         if self._native is not None:
             self._after_growth(self._native)
+
+    def rename_labels(self, names: Mapping[Any, Any]) -> None:
+        """Give labels other names; nothing else changes.
+
+        Parameters
+        ----------
+        names
+            Old names and the new ones.
+
+        Examples
+        --------
+        >>> import boostline as bl
+        >>> model = bl.LabelRanker(labels=["sun", "rain"])
+        >>> model.rename_labels({"rain": "drizzle"})
+        >>> model.labels
+        ['sun', 'drizzle']
+        """
+        with self._lock:
+            self._catch_up()
+            if self._labels is None:
+                raise TypeError("this model's labels have no names, so there is none to change")
+            for old in names:
+                if old not in self._labels:
+                    raise ValueError(f"names has label {old!r}, but the model has no such label")
+            renamed = distinct([names.get(label, label) for label in self._labels], "names")
+            self._labels = renamed
+            self._space = LabelSpace(self._n_labels, renamed)
 
     def add_features(self, features: int | Sequence[Any], *, were: str = "missing") -> None:
         """Make room for new features: their number, or their names if features have names.

@@ -141,6 +141,9 @@ class OnlineBMR(Booster):
     def _after_growth(self, native: _core.Model) -> None:
         native.forget_tables()  # the law of the random walk depends on k
 
+    def _cloned(self) -> None:
+        """A compiled model asks this one for costs: its copy has to ask the copy."""
+
     def _settings(self) -> dict[str, Any]:
         return {
             "edge": "auto" if self._search is not None else self._edge,

@@ -141,6 +141,28 @@ class State(Growth):
             learners = [d.learner for d in chosen if isinstance(d, FromPython)]
             return _restored, (type(self), config, learners, self._arrays(), self.n_threads)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        with self._lock:
+            self._catch_up()
+            native = self._cloned()
+            if native is not None:
+                twin = object.__new__(type(self))
+                own = {k: v for k, v in self.__dict__.items() if k not in ("_native", "_lock")}
+                twin.__dict__.update(
+                    copy.deepcopy(own, memo), _native=native, _lock=_core.TurnLock()
+                )
+                return twin
+        make, arguments = self.__reduce__()
+        return make(*copy.deepcopy(arguments, memo))  # type: ignore[no-any-return]
+
+    def _cloned(self) -> _core.Model | None:
+        """A copy of the compiled model, which takes a millisecond; None if it cannot be copied by itself."""
+        if self._native is None or self._native.python_adapters():
+            return None
+        native = self._native.clone()
+        native.set_threads(self.n_threads)
+        return native
+
     def __copy__(self) -> Self:
         return copy.deepcopy(self)
 

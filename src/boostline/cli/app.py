@@ -19,6 +19,14 @@ _EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)
 # Commands of other packages, imported when they are called: name -> module, help.
 _LAZY = {
     "reproduce": ("boostline.reproduce.command", "Run the paper's experiments."),
+    "log": (
+        "boostline.serve.log_command",
+        "Verify, export, replay or compact the log of a service.",
+    ),
+    "serve": (
+        "boostline.serve.command",
+        "Rank and learn over HTTP, with a log that loses nothing.",
+    ),
     "theory": ("boostline.theory.command", "Check the paper's theorems by experiments."),
 }
 

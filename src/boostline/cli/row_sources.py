@@ -241,18 +241,24 @@ def _labels(given: Input, reader: type[Reader]) -> Any:
             return only
         if "zero_based" in reader.options() and only.isdecimal():
             return int(only)
+    names = named_labels(given.labels)
+    parts = split_commas(given.labels) or []
+    patterns = {part for part in parts if part[0] != "@" and any(c in part for c in "*?[")}
+    if not reader.names_columns:
+        return list(dict.fromkeys(names))
+    return lambda columns: _matching(given, names, patterns, columns)
+
+
+def named_labels(told: list[str]) -> list[str]:
+    """Names as they were told: with commas between, or in a file with one a line (@file)."""
     names: list[str] = []
-    patterns: set[str] = set()
-    for part in split_commas(given.labels) or []:
+    for part in split_commas(told) or []:
         if part.startswith("@"):
             with open(part[1:], encoding="utf-8") as file:
                 names += [line.strip() for line in file if line.strip()]
         else:
             names.append(part)
-            patterns |= {part} if any(c in part for c in "*?[") else set()
-    if not reader.names_columns:
-        return list(dict.fromkeys(names))
-    return lambda columns: _matching(given, names, patterns, columns)
+    return names
 
 
 def _matching(given: Input, parts: list[str], patterns: set[str], columns: list[str]) -> list[str]:

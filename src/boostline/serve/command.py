@@ -1,0 +1,205 @@
+"""``boostline serve``: a model behind HTTP."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from boostline.cli import options as o
+
+__all__ = ["register"]
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
+
+
+class NewLabels(StrEnum):
+    """What becomes of labels in feedback that nobody knows."""
+
+    refuse = "refuse"
+    add = "add"
+
+
+class Assume(StrEnum):
+    """What is assumed of rankings that never got feedback."""
+
+    nothing = "nothing"
+    none = "none"
+
+
+class LogFormat(StrEnum):
+    """How messages are written."""
+
+    text = "text"
+    json = "json"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the shell's application."""
+    app.command("serve")(serve)
+
+
+def serve(
+    store: Annotated[
+        Path,
+        typer.Option(help="The log of the service; made if it is not there.", show_default=False),
+    ],
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--labels",
+            "-l",
+            help="Labels of a new store: names with commas between, or @file with a name per line.",
+            show_default=False,
+        ),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            "--model", "-m", help="A saved model that a new store begins with.", show_default=False
+        ),
+    ] = None,
+    algorithm: Annotated[
+        o.Algorithm, typer.Option("--algorithm", "-a", help="Algorithm of a new store.")
+    ] = o.Algorithm.label_ranker,
+    learners: o.LearnersOption = None,
+    seed: o.SeedOption = None,
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; others than this machine's need --tokens.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 takes a free one.", min=0, max=65535)] = 8000,
+    tokens: Annotated[
+        Path | None,
+        typer.Option(
+            help="File with lines 'role token'; roles: rank, feedback, admin.", show_default=False
+        ),
+    ] = None,
+    new_labels: Annotated[
+        NewLabels, typer.Option(help="Labels in feedback that the model does not know.")
+    ] = NewLabels.refuse,
+    expire: Annotated[
+        str | None,
+        typer.Option(
+            help="Give up rankings without feedback after so long: 30d, 12h, 10m, 90s.",
+            show_default="never",
+        ),
+    ] = None,
+    assume: Annotated[
+        Assume,
+        typer.Option(
+            help="Of rankings that are given up: nothing, or that none of the labels shown was relevant."
+        ),
+    ] = Assume.nothing,
+    snapshot_rows: Annotated[
+        int, typer.Option(help="Rows learned between two snapshots.", min=1)
+    ] = 2000,
+    max_queue: Annotated[
+        int, typer.Option(help="Requests that may wait for the disk; more get 429.", min=1)
+    ] = 1000,
+    max_body: Annotated[int, typer.Option(help="Bytes of a request.", min=1000)] = 1_000_000,
+    max_batch: Annotated[int, typer.Option(help="Lines of a batch.", min=1)] = 1000,
+    threads: o.ThreadsOption = 1,
+    log_format: Annotated[
+        LogFormat, typer.Option(help="Messages on standard error.")
+    ] = LogFormat.text,
+) -> None:
+    """Rank, take labels back later and learn from them, over HTTP. Everything is in the store.
+
+    The same command again goes on where it stopped, however it stopped. SIGTERM and Ctrl-C end it well.
+    """
+    try:
+        from boostline.serve.server import run
+    except ImportError as error:
+        raise ImportError(
+            f"{error.name or error} is not installed, but boostline serve needs it: pip install 'boostline[serve]'"
+        ) from error
+    from boostline.serve.opening import is_new, open_store
+    from boostline.serve.requests import Limits
+    from boostline.serve.security import Guard, read_tokens
+    from boostline.serve.service import Settings
+
+    guard = Guard(None if tokens is None else read_tokens(tokens), host)
+    settings = Settings(
+        new_labels=new_labels.value,
+        expire=None if expire is None else seconds_of(expire),
+        assume=assume.value,
+        snapshot_rows=snapshot_rows,
+        threads=threads,
+        limits=Limits(
+            body=max_body, batch_body=max(16 * max_body, max_body), batch=max_batch, queue=max_queue
+        ),
+    )
+
+    def begin() -> None:
+        if is_new(str(store)):
+            open_store(str(store), _first_model(labels, model, algorithm, learners, seed, threads))
+        else:
+            _check_same(str(store), labels)
+
+    run(
+        str(store),
+        settings,
+        guard,
+        host=host,
+        port=port,
+        begin=begin,
+        json_logs=log_format is LogFormat.json,
+    )
+
+
+def seconds_of(text: str) -> float:
+    """Turn ``30d`` into seconds."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text.strip())
+    if found is None or float(found[1]) == 0:
+        raise ValueError(
+            f"--expire is {text!r}, but must be a number and s, m, h, d or w, as in 30d"
+        )
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def _names(labels: list[str] | None) -> list[str] | None:
+    from boostline.cli.row_sources import named_labels
+
+    return None if labels is None else named_labels(labels)
+
+
+def _first_model(
+    labels: list[str] | None,
+    model: Path | None,
+    algorithm: o.Algorithm,
+    learners: str | None,
+    seed: int | None,
+    threads: int,
+) -> Any:
+    import boostline as bl
+
+    if (labels is None) == (model is None):
+        raise ValueError("a new store needs --labels or --model, one of them")
+    if model is not None:
+        return bl.load(model, n_threads=threads)
+    names = _names(labels) or []
+    if len(names) < 2:
+        raise ValueError(f"--labels has {len(names)} label, but ranking needs at least 2")
+    return o.make_model(algorithm, names, o.ModelOptions(learners), seed=seed, threads=threads)
+
+
+def _check_same(store: str, labels: list[str] | None) -> None:
+    """Labels that are given again must be those that the store began with."""
+    from boostline.serve.log import Log
+
+    names = _names(labels)
+    if names is None:
+        return
+    log = Log(store)
+    try:
+        first = log.of_kinds("begin")[0].data["labels"]
+    finally:
+        log.close()
+    if names != first:
+        raise ValueError(
+            f"--labels is not what {store} began with ({', '.join(first[:8])}): leave it out (POST /labels changes "
+            "labels), or give another --store"
+        )

@@ -1,0 +1,183 @@
+"""A thread that brings one fold along the log, in its order, and saves it now and then."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from typing import Any
+
+from boostline.serve.fold import Fold
+from boostline.serve.log import Log, StoreError
+from boostline.serve.snapshots import Snapshots
+from boostline.serve.writer import Entry, Writer
+
+__all__ = ["Follower", "replay"]
+
+_LOG = logging.getLogger("boostline.serve")
+
+
+def replay(fold: Fold, log: Log, up_to: int | None = None) -> int:
+    """Bring a fold forward to an offset (the log's end); return how many events it applied."""
+    n = 0
+    while events := log.to_apply(fold.offset, up_to):
+        for event in events:
+            fold.apply(event, log.at)
+        n += len(events)
+    return n
+
+
+class Follower:
+    """Learns in log order what is on disk. The only one who changes its fold.
+
+    Parameters
+    ----------
+    every_rows, every_seconds
+        A snapshot is made after so many rows, or so much time if anything was learned.
+    """
+
+    def __init__(
+        self,
+        fold: Fold,
+        path: str,
+        writer: Writer,
+        snapshots: Snapshots,
+        *,
+        every_rows: int = 2000,
+        every_seconds: float = 300.0,
+    ) -> None:
+        self.fold = fold
+        self._log = Log(path)
+        self._writer = writer
+        self._snapshots = snapshots
+        self._every_rows, self._every_seconds = every_rows, every_seconds
+        self._saved_clock, self._saved_at = fold.model.clock, time.monotonic()
+        self._saving: threading.Thread | None = None
+        self._wake = threading.Event()
+        self._ended = False
+        #: Rows learned by this process, and seconds that it took.
+        self.n_learned, self.busy_seconds = 0, 0.0
+        #: Why learning has stopped; None while it goes on.
+        self.failure: Exception | None = None
+        fold.on_window = self._keep_window
+        fold.on_refused = self._keep_refusal
+        self._thread = threading.Thread(
+            target=self._run, name=f"boostline-learn-{fold.name}", daemon=True
+        )
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There is something new in the log."""
+        self._wake.set()
+
+    def version(self) -> int:
+        """The offset of which the fold has the state."""
+        head, to_apply = self._writer.heads
+        return head if self.fold.offset >= to_apply else self.fold.offset
+
+    def lag(self) -> int:
+        """How many offsets it is behind."""
+        head, to_apply = self._writer.heads
+        return 0 if self.fold.offset >= to_apply else head - self.fold.offset
+
+    def reach(self, offset: int, timeout: float) -> bool:
+        """Wait until it has applied an event."""
+        end = time.monotonic() + timeout
+        while self.version() < offset and self.failure is None:
+            if time.monotonic() > end:
+                return False
+            self._wake.set()
+            time.sleep(0.002)
+        return self.failure is None
+
+    def close(self, *, snapshot: bool = True, finish: bool = True) -> None:
+        """Learn what is on disk if asked to, save, and end."""
+        if finish:
+            self.reach(self._writer.head, 60.0)
+        self._ended = True
+        self._wake.set()
+        self._thread.join()
+        if self._saving is not None:
+            self._saving.join()
+        if snapshot and self.fold.model.clock != self._saved_clock:
+            self._save(self.fold)
+        self._log.close()
+
+    def save_now(self) -> None:
+        """Make a snapshot and wait until it is in the log."""
+        if self._saving is not None:
+            self._saving.join()
+        self._save(self.fold.frozen())
+
+    def _run(self) -> None:
+        while not self._ended:
+            try:
+                if not self._step():
+                    self._wake.wait(0.5)
+                    self._wake.clear()
+            except Exception as error:
+                self.failure = error
+                _LOG.critical("%s has stopped learning: %s", self.fold.name, error, exc_info=True)
+                return
+
+    def _step(self) -> bool:
+        """Apply a few events; tell whether there were any."""
+        _, to_apply = self._writer.heads
+        if self.fold.offset >= to_apply:
+            self._save_if_due()
+            return False
+        clock, began = self.fold.model.clock, time.perf_counter()
+        events = self._log.to_apply(self.fold.offset, to_apply, most=64)
+        if not events:
+            raise StoreError(f"the log lacks the events from {self.fold.offset + 1} to {to_apply}")
+        for event in events:
+            if self._ended:
+                break
+            self.fold.apply(event, self._log.at)
+        self.n_learned += self.fold.model.clock - clock
+        self.busy_seconds += time.perf_counter() - began
+        self._save_if_due()
+        return True
+
+    def _save_if_due(self) -> None:
+        rows = self.fold.model.clock - self._saved_clock
+        seconds = time.monotonic() - self._saved_at
+        if rows < self._every_rows and not (rows and seconds > self._every_seconds):
+            return
+        if self._saving is not None and self._saving.is_alive():
+            return  # the last one is not done: the disk is slow
+        twin = self.fold.frozen()
+        self._saved_clock, self._saved_at = twin.model.clock, time.monotonic()
+        self._saving = threading.Thread(
+            target=self._save, args=(twin,), name=f"boostline-save-{twin.name}", daemon=True
+        )
+        self._saving.start()
+
+    def _save(self, fold: Fold) -> None:
+        began = time.perf_counter()
+        try:
+            told = self._snapshots.write(fold)
+            entry = self._writer.write(
+                Entry(kind="snapshot", body=json.dumps({"snapshot": told}).encode())
+            )
+        except (OSError, MemoryError) as error:
+            _LOG.error("a snapshot of %s could not be written: %s", fold.name, error)
+            return
+        self._saved_clock, self._saved_at = fold.model.clock, time.monotonic()
+        self._snapshots.add(told, entry.time)
+        self._snapshots.thin(fold.name, entry.time)
+        _LOG.info(
+            "snapshot of %s at %d: %.1f MB in %.2f s",
+            *(fold.name, fold.offset, told["bytes"] / 1e6, time.perf_counter() - began),
+        )
+
+    def _keep_window(self, number: int, figures: dict[str, Any]) -> None:
+        sql = "INSERT OR REPLACE INTO windows VALUES (?, ?, ?)"
+        body = json.dumps(figures).encode()
+        self._writer.submit(Entry(statements=[(sql, (self.fold.name, number, body))]))
+
+    def _keep_refusal(self, offset: int, reason: str) -> None:
+        _LOG.warning("%s did not learn event %d: %s", self.fold.name, offset, reason)
+        sql = "INSERT OR REPLACE INTO refused VALUES (?, ?, ?)"
+        self._writer.submit(Entry(statements=[(sql, (self.fold.name, offset, reason))]))

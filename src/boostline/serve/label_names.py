@@ -1,0 +1,93 @@
+"""The labels of a service: their names, which may change, and those that are retired."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["LabelError", "LabelNames"]
+
+
+class LabelError(ValueError):
+    """A label that is not there, or is there already; ``field`` says where it came."""
+
+    def __init__(self, field: str, detail: str) -> None:
+        super().__init__(detail)
+        self.field = field
+
+
+class LabelNames:
+    """Names by place. A label keeps its place for ever; a retired one is neither shown nor learned.
+
+    Examples
+    --------
+    >>> labels = LabelNames(["sun", "rain"])
+    >>> labels.apply({"add": ["snow"], "rename": {"rain": "drizzle"}, "retire": ["sun"]})
+    ['snow']
+    >>> labels.names, labels.active.tolist()
+    (['sun', 'drizzle', 'snow'], [1, 2])
+    """
+
+    def __init__(self, names: Sequence[str], retired: Sequence[int] = ()) -> None:
+        self.names = list(names)
+        self._retired = set(retired)
+        self._index()
+
+    def _index(self) -> None:
+        self.place = {name: i for i, name in enumerate(self.names)}
+        self.retired = sorted(self._retired)
+        self.active = np.array(
+            [i for i in range(len(self.names)) if i not in self._retired], np.intp
+        )
+
+    def state(self) -> dict[str, Any]:
+        return {"names": self.names, "retired": self.retired}
+
+    def copy(self) -> LabelNames:
+        return LabelNames(self.names, self.retired)
+
+    def check(self, change: dict[str, Any]) -> None:
+        """Refuse a change that cannot be made."""
+        trial = self.copy()
+        for name in change.get("add", ()):
+            if name in trial.place:
+                raise LabelError("add", f"add has label {name!r}, but it is there already")
+            trial.apply({"add": [name]})
+        for old, new in change.get("rename", {}).items():
+            if old not in trial.place:
+                raise LabelError("rename", f"rename has label {old!r}, but there is no such label")
+            if new in trial.place:
+                raise LabelError("rename", f"rename has the new name {new!r}, but it is taken")
+            trial.apply({"rename": {old: new}})
+        for field in ("retire", "restore"):
+            for name in change.get(field, ()):
+                if name not in trial.place:
+                    raise LabelError(
+                        field, f"{field} has label {name!r}, but there is no such label"
+                    )
+        trial.apply({name: change.get(name, []) for name in ("retire", "restore")})
+        if len(trial.active) < 2:
+            raise LabelError(
+                "retire", "retire would leave fewer than 2 labels, but ranking needs 2"
+            )
+
+    def renamed(self, change: dict[str, Any]) -> dict[str, str]:
+        """The renamings of a change that can be made: two changes may have met on their way to the log."""
+        asked = change.get("rename", {})
+        return {o: n for o, n in asked.items() if o in self.place and n not in self.place}
+
+    def apply(self, change: dict[str, Any]) -> list[str]:
+        """Make a change; return the labels that are new. What is done already is passed over."""
+        new = [name for name in dict.fromkeys(change.get("add", ())) if name not in self.place]
+        self.names += new
+        self._index()
+        for old, name in self.renamed(change).items():
+            self.names[self.place[old]] = name
+        self._index()
+        place = self.place
+        self._retired |= {place[name] for name in change.get("retire", ()) if name in place}
+        self._retired -= {place[name] for name in change.get("restore", ()) if name in place}
+        self._index()
+        return new

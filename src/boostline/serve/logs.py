@@ -1,0 +1,37 @@
+"""Logs of the service: standard logging, as text or one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+
+__all__ = ["set_up"]
+
+
+class JsonLines(logging.Formatter):
+    """One object a line: time, level, logger, message, and where an error came from."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        told = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            told["error"] = self.formatException(record.exc_info)
+        return json.dumps(told)
+
+
+def set_up(*, as_json: bool, level: str = "info") -> None:
+    """Send what boostline says to standard error. Requests and tokens are not in it."""
+    handler = logging.StreamHandler(sys.stderr)
+    plain = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
+    handler.setFormatter(JsonLines() if as_json else plain)
+    for name in ("boostline", "uvicorn"):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(level.upper() if name == "boostline" else logging.WARNING)
+        logger.propagate = False

@@ -1,0 +1,202 @@
+"""What the service tells about itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boostline.serve.problems import Problem
+
+if TYPE_CHECKING:
+    from boostline.serve.log import Event
+    from boostline.serve.service import Service
+    from boostline.serve.watching import Watch
+
+_MOST_WINDOWS = 2000
+_LATEST = 20
+_WEEK = 7 * 86400.0
+
+
+def model(service: Service) -> dict[str, Any]:
+    """The champion and its challengers."""
+    models = service.models
+    told = models.describe(models.champion.fold.name)
+    return {
+        "name": told["name"],
+        "algorithm": told["algorithm"],
+        "clock": told["clock"],
+        "offset": told["version"],
+        "version": told["version"],
+        "log_offset": service.writer.head,
+        "lag": told["lag"],
+        "cold": models.champion.fold.is_cold,
+        "memory_bytes": told["memory_bytes"],
+        "microseconds_per_row": told["microseconds_per_row"],
+        "labels": len(service.labels.active),
+        "features": models.champion.fold.model.n_features,
+        "challengers": [models.describe(name) for name in models.followers if name != told["name"]],
+        "snapshots": [s.to_dict() for s in models.snapshots.of(told["name"])],
+        "changes": models.roster.changes[-50:],
+        "failure": told["failure"],
+    }
+
+
+def labels(service: Service) -> dict[str, Any]:
+    names = service.labels
+    return {
+        "labels": [names.names[i] for i in names.active],
+        "retired": [names.names[i] for i in names.retired],
+    }
+
+
+def history(service: Service, asked: Mapping[str, str]) -> dict[str, Any]:
+    """Losses by window, of all models that are alive or of one."""
+    name, most = asked.get("model"), asked.get("windows", "200")
+    if not most.isdecimal() or not 0 < int(most) <= _MOST_WINDOWS:
+        raise Problem(
+            422,
+            f"windows is {most[:80]}, but must be a number from 1 to {_MOST_WINDOWS}",
+            "windows",
+        )
+    if name is not None and name not in service.models.followers:
+        raise Problem(404, f"model is {name[:80]!r}, but there is no such model", "model")
+    chosen = list(service.models.followers) if name is None else [name]
+    return {
+        "labels": service.labels.names,
+        "models": {
+            one: [*service.log.windows(one, int(most)), _present(service, one)] for one in chosen
+        },
+        "changes": service.models.roster.changes[-200:],
+    }
+
+
+def _present(service: Service, name: str) -> dict[str, Any]:
+    """The window that is being filled."""
+    fold = service.models.followers[name].fold
+    with fold.turn:
+        return {"number": fold.windows.number, "open": True, **fold.figures()}
+
+
+def overview(service: Service, watch: Watch) -> dict[str, Any]:
+    """What the top of the page shows."""
+    windows = service.log.windows(service.champion.fold.name, _MOST_WINDOWS)
+    present = _present(service, service.champion.fold.name)
+    recent = [*windows[-10:], present]
+    week_ago = time.time() - _WEEK
+    before = [w for w in windows if w["to"] < week_ago][-10:]
+    return {
+        "model": model(service),
+        "uptime": time.time() - service.started,
+        "rankings": service.n_rankings,
+        "waiting": service.n_rankings - service.n_with_feedback,
+        "rank_loss": _mean(recent, "rank_loss"),
+        "rank_loss_before": _mean(before or windows[:10], "rank_loss"),
+        "before_is": "a week ago" if before else "at first",
+        "precision@1": _mean(recent, "precision@1"),
+        "served_rank_loss": _mean([w["served"] for w in recent if "served" in w], "rank_loss"),
+        "delay_median": _mean(recent, "delay_median"),
+        "delay_95": _mean(recent, "delay_95"),
+        **watch.recent(),
+    }
+
+
+def _mean(windows: list[dict[str, Any]], name: str) -> float | None:
+    pairs = [(w[name], w.get("rows", 1)) for w in windows if w.get(name) is not None]
+    total = sum(n for _, n in pairs)
+    return sum(value * n for value, n in pairs) / total if total else None
+
+
+def latest(service: Service) -> list[dict[str, Any]]:
+    """The last rankings, with what came back."""
+    found = []
+    for ranked in service.log.latest("rank", _LATEST):
+        if ranked.answer is None or ranked.id is None:
+            continue
+        told = [e.data for e in service.log.of_id(ranked.id) if e.kind == "feedback"]
+        shown = json.loads(ranked.answer)
+        found.append(
+            {
+                "id": ranked.id,
+                "time": ranked.time,
+                "version": shown["version"],
+                "labels": shown["labels"][:3],
+                "relevant": told[-1]["relevant"] if told else None,
+            }
+        )
+    return found
+
+
+def event(service: Service, id: str) -> dict[str, Any]:
+    """All that the log has of an id."""
+    events = service.log.of_id(id)
+    if not events:
+        if service.log.is_gone(id):
+            raise Problem(410, f"id is {id!r}, whose events were compacted away", "id")
+        raise Problem(404, f"id is {id!r}, but there is no such event", "id")
+    return {"id": id, "events": [_told(service, one) for one in events]}
+
+
+def _told(service: Service, one: Event) -> dict[str, Any]:
+    told: dict[str, Any] = {"offset": one.offset, "time": one.time, "kind": one.kind, **one.data}
+    if one.answer is not None:
+        told["answer"] = json.loads(one.answer)
+    if one.kind == "feedback":
+        refused = service.log.refusals(one.offset)
+        version = service.champion.version()
+        told["learned"] = bool(
+            told["learn"] and version >= one.offset and service.champion.fold.name not in refused
+        )
+        if refused:
+            told["refused"] = refused
+    return told
+
+
+def why(service: Service, id: str, label: str | None) -> dict[str, Any]:
+    """Each learner's share of a label's score, by the champion as it is now."""
+    from boostline.inspect import explain
+
+    events = service.log.of_id(id)
+    if not events or events[0].data.get("erased"):
+        raise Problem(404, f"id is {id!r}, but there is no such ranking", "id")
+    request = events[0].data
+    fold = service.champion.fold
+    with fold.turn:
+        if fold.is_cold:
+            raise Problem(409, "the model has learned nothing yet, so there is nothing to explain")
+        features = request["features"] if request.get("features") is not None else request["text"]
+        row = fold.features.row(features)
+        if label is None:
+            scores = fold.model.score(row)
+            place = int(fold.labels.active[np.argmax(scores[fold.labels.active])])
+        elif label in fold.labels.place:
+            place = fold.labels.place[label]
+        else:
+            raise Problem(422, f"label is {label[:80]!r}, but there is no such label", "label")
+        found = explain(fold.model, row, place)
+    return {
+        "id": id,
+        "label": fold.labels.names[place],
+        "score": found.score,
+        "rank": found.rank,
+        "version": service.champion.version(),
+        "learners": [
+            {
+                "learner": found.names[i],
+                "share": float(found.shares[i]),
+                "lift": float(found.lifts[i]),
+            }
+            for i in found.top(8)
+        ],
+    }
+
+
+async def snapshot(service: Service) -> dict[str, Any]:
+    """Make a snapshot of the champion now."""
+    follower = service.champion
+    await asyncio.to_thread(follower.save_now)
+    return service.models.snapshots.of(follower.fold.name)[-1].to_dict()

@@ -1,0 +1,131 @@
+"""The process: one server for a store, from its first line to its last snapshot."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from boostline.serve.app import Door
+from boostline.serve.logs import set_up
+from boostline.serve.one_server import OneServer
+from boostline.serve.security import Guard
+from boostline.serve.service import Service, Settings
+
+__all__ = ["run"]
+
+_LOG = logging.getLogger("boostline.serve")
+#: A client that has sent no request by then is hung up on.
+_SILENCE = 20.0
+_MOST_CONNECTIONS = 2000
+
+
+class Protocol(HttpToolsProtocol):
+    """Hangs up on clients that open a connection and send nothing, or their headers byte by byte."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._patience = self.loop.call_later(_SILENCE, self._hang_up)
+
+    def on_headers_complete(self) -> None:
+        self._patience.cancel()
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._patience.cancel()
+        super().connection_lost(exc)
+
+    def _hang_up(self) -> None:
+        self.transport.close()
+
+
+class Server(uvicorn.Server):
+    """Says where it listens when it does; signals end it without taking over the exit code."""
+
+    def __init__(self, config: uvicorn.Config, where: str) -> None:
+        super().__init__(config)
+        self._where = where
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        print(f"listening on {self._where}", flush=True)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop)
+        yield
+
+    def _stop(self) -> None:
+        self.force_exit = self.should_exit  # asked twice
+        self.should_exit = True
+
+
+def run(
+    store: str,
+    settings: Settings,
+    guard: Guard,
+    *,
+    host: str,
+    port: int,
+    begin: Callable[[], None] = lambda: None,
+    json_logs: bool = False,
+) -> None:
+    """Serve a store until a signal comes."""
+    set_up(as_json=json_logs)
+    only = OneServer(store)
+    try:
+        began = time.perf_counter()
+        begin()
+        service = Service(store, settings)
+        _LOG.info(
+            "recovered %s to event %d in %.2f s",
+            store,
+            service.writer.head,
+            time.perf_counter() - began,
+        )
+        try:
+            asyncio.run(_serve(service, guard, host, port))
+        finally:
+            service.close()
+    finally:
+        only.close()
+
+
+async def _serve(service: Service, guard: Guard, host: str, port: int) -> None:
+    service.attach(asyncio.get_running_loop())
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise OSError(
+            f"--host {host} --port {port} cannot be listened at: {error.strerror}"
+        ) from None
+    shown = f"[{host}]" if family == socket.AF_INET6 else host
+    config = uvicorn.Config(
+        Door(service, guard),
+        http=Protocol,
+        ws="none",
+        lifespan="off",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        date_header=False,
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=30,
+    )
+    server = Server(config, f"http://{shown}:{listener.getsockname()[1]}")
+    await server.serve([listener])

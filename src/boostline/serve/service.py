@@ -1,0 +1,424 @@
+"""The service: what becomes of a ranking that is asked for and of feedback that comes.
+
+Everything here runs in the thread of the event loop, but for what is handed to the writer and the followers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from boostline.contract.frames import near_name
+from boostline.serve.erasure import erase
+from boostline.serve.expiry import Expiry
+from boostline.serve.features import FeatureError
+from boostline.serve.follower import Follower
+from boostline.serve.log import Event, Log
+from boostline.serve.models import Models
+from boostline.serve.problems import Problem
+from boostline.serve.requests import FeedbackRequest, Limits, RankRequest
+from boostline.serve.writer import Checkpoints, Entry, Writer
+
+__all__ = ["Service", "Settings"]
+
+Record = Event | Entry
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the service is to behave.
+
+    Attributes
+    ----------
+    new_labels : str
+        Labels in feedback that nobody knows: ``"refuse"`` or ``"add"``.
+    expire : float or None
+        Seconds after which a ranking without feedback is given up.
+    assume : str
+        What is assumed of such rankings: ``"nothing"``, or ``"none"``: none of the labels shown was relevant.
+    """
+
+    new_labels: str = "refuse"
+    expire: float | None = None
+    assume: str = "nothing"
+    snapshot_rows: int = 2000
+    snapshot_seconds: float = 300.0
+    threads: int = 1
+    limits: Limits = field(default_factory=Limits)
+
+
+class Service:
+    """A store, its models and its clients.
+
+    Parameters
+    ----------
+    path
+        The store, which exists (`opening.open_store`).
+    settings
+        How to behave.
+    """
+
+    def __init__(self, path: str, settings: Settings | None = None) -> None:
+        self.path = path
+        self.settings = settings or Settings()
+        self.started = time.time()
+        self.log = Log(path)
+        self.writer = Writer(path, self._written)
+        self.checkpoints = Checkpoints(path)
+        self.models = Models(self)
+        self.labels = self.models.champion.fold.labels.copy()
+        self._counted_from = self.writer.head
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._pending: dict[str, list[Entry]] = {}
+        self.n_pending = 0
+        self.expired_to = _expired_to(self.log)
+        self._expiry = None
+        if self.settings.expire is not None:
+            self._expiry = Expiry(self, self.settings.expire, self.settings.assume)
+        self._changing_labels = asyncio.Lock()
+        #: Rankings, and those of them with feedback. The log may be long: it is counted beside the requests.
+        self.n_rankings, self.n_with_feedback = 0, 0
+        self._counting = threading.Thread(target=self._count, name="boostline-count", daemon=True)
+        self._counting.start()
+
+    def attach(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Say in which loop requests are answered."""
+        self._loop = loop
+
+    def close(self, *, finish: bool = True) -> None:
+        """Write what is waiting, learn it, save, and end."""
+        if self._expiry is not None:
+            self._expiry.close()
+        self.models.close(finish=finish)
+        self._counting.join()
+        self.checkpoints.close()
+        self.writer.close()
+        self.log.close()
+
+    @property
+    def champion(self) -> Follower:
+        return self.models.champion
+
+    # Ranking.
+
+    def rank(self, request: RankRequest) -> tuple[bytes, asyncio.Future[Any] | None]:
+        """The answer, and what to wait for before it may be given."""
+        if request.id is not None:
+            known = self._records(request.id)
+            if known:
+                return self._ranked_before(request, known)
+            if self.log.is_gone(request.id):
+                raise Problem(410, f"id is {request.id!r}, whose events were compacted away", "id")
+        self._refuse_if_busy()
+        id = request.id or new_id()
+        follower = self.champion
+        fold = follower.fold
+        with fold.turn:
+            version, is_cold, labels = follower.version(), fold.is_cold, fold.labels
+            try:
+                scores, probabilities = fold.rank(request.features)
+            except FeatureError as error:
+                raise Problem(422, str(error), error.field) from None
+            except (ValueError, TypeError) as error:
+                raise Problem(422, str(error), "features") from None
+            names, active = labels.names, labels.active
+            order = active[np.argsort(-scores[active], kind="stable")[: request.top]]
+            shown = [
+                {"label": names[i], "score": score, "probability": round(probability, 6)}
+                for i, score, probability in zip(
+                    order.tolist(),
+                    scores[order].tolist(),
+                    probabilities[order].tolist(),
+                    strict=True,
+                )
+            ]
+        told: dict[str, Any] = {"id": id, "model": "champion", "version": version, "labels": shown}
+        if is_cold:
+            told["cold"] = True
+        answer = json.dumps(told).encode()
+        entry = Entry(
+            "rank", id, None, request.raw, answer, np.asarray(scores, np.float32).tobytes()
+        )
+        return answer, self._submit(entry)
+
+    def _ranked_before(
+        self, request: RankRequest, known: Sequence[Record]
+    ) -> tuple[bytes, asyncio.Future[Any] | None]:
+        first = known[0]
+        _refuse_erased(known)
+        if first.kind != "rank" or first.answer is None:
+            raise Problem(
+                409,
+                f"id is {request.id!r}, which is that of a labelled example, but must be new",
+                "id",
+            )
+        if not request.same(json.loads(first.body)):
+            raise Problem(
+                409,
+                f"id is {request.id!r}, which was ranked with other features or another top, but must be new",
+                "id",
+            )
+        return first.answer, _until_written(first)
+
+    # Feedback.
+
+    def feedback(
+        self, request: FeedbackRequest
+    ) -> tuple[dict[str, Any] | None, asyncio.Future[Any] | None]:
+        """The answer, or what to wait for: its result is the answer."""
+        known = self._records(request.id)
+        _refuse_erased(known)
+        if not known and self.log.is_gone(request.id):
+            raise Problem(410, f"id is {request.id!r}, whose events were compacted away", "id")
+        if not known and request.features is None:
+            raise Problem(404, f"id is {request.id!r}, but no ranking has this id", "id")
+        if known and request.features is not None:
+            first = json.loads(known[0].body)
+            theirs = first["features"] if first.get("features") is not None else first.get("text")
+            if theirs != request.features:
+                raise Problem(
+                    409,
+                    f"id is {request.id!r}, which came with other features, but must be new",
+                    "id",
+                )
+        before = [record for record in known if record.kind == "feedback"]
+        told = request.told
+        if before:
+            latest = json.loads(before[-1].body)
+            if all(latest.get(name) == value for name, value in told.items()):
+                if request.revision not in (None, latest["revision"]):
+                    raise _wrong_revision(request, latest["revision"])
+                return self._told_before(before[-1], latest)
+        revision = len(before) + 1
+        if request.revision not in (None, revision):
+            raise _wrong_revision(request, len(before))
+        self._refuse_if_busy()
+        add = self._new_labels(request)
+        shown = known[0] if known and known[0].kind == "rank" else None
+        learn = not before and not (shown is not None and self._was_assumed(shown))
+        body: dict[str, Any] = {"revision": revision, "learn": learn, **told}
+        if add:
+            body["add"] = add
+        if not known:
+            self._check_features(request.features)
+            body["text" if isinstance(request.features, str) else "features"] = request.features
+        entry = Entry("feedback", request.id, body=json.dumps(body).encode())
+        if isinstance(shown, Entry):
+            entry.needs = shown
+        elif shown is not None:
+            entry.of = shown.offset
+        return None, self._submit(entry, _feedback_answer)
+
+    def _told_before(
+        self, record: Record, body: dict[str, Any]
+    ) -> tuple[dict[str, Any] | None, asyncio.Future[Any] | None]:
+        if isinstance(record, Entry) and record.offset is None:
+            return None, asyncio.ensure_future(_answer_when_written(record))
+        return _feedback_answer(record), None
+
+    def _new_labels(self, request: FeedbackRequest) -> list[str]:
+        new = []
+        for label_field, label in request.named:
+            if label in self.labels.place:
+                continue
+            if self.settings.new_labels != "add":
+                near = near_name(label, self.labels.names)
+                meant = "" if near is None else f" (is {near!r} meant?)"
+                raise Problem(
+                    422,
+                    f"{label_field} has label {label!r}{meant}, but labels must be those of the model (see /labels)",
+                    label_field,
+                )
+            new.append(label)
+        if len(self.labels.names) + len(new) > self.settings.limits.labels:
+            raise Problem(
+                422, f"there would be more than {self.settings.limits.labels} labels", "relevant"
+            )
+        return new
+
+    def _check_features(self, features: Any) -> None:
+        fold = self.champion.fold
+        try:
+            with fold.turn:
+                fold.features.check(features)
+        except FeatureError as error:
+            raise Problem(422, str(error), error.field) from None
+
+    def _was_assumed(self, shown: Record) -> bool:
+        """Whether it was learned that none of its labels was relevant, because no feedback came in time."""
+        return shown.offset is not None and shown.offset <= self.expired_to
+
+    # Changes.
+
+    async def change_labels(self, change: dict[str, Any]) -> None:
+        """Add, rename, retire or restore labels."""
+        async with self._changing_labels:
+            self.labels.check(change)
+            await self.record("labels", change)
+            self.labels.apply(change)
+
+    async def erase(self, id: str) -> dict[str, Any]:
+        """Erase what the log has of an id."""
+        return await erase(self, id)
+
+    def give_up(self, rankings: list[tuple[int, str]], to: int, assume: str) -> bool:
+        """Assume something of rankings (offset, id) that got no feedback; called by another thread.
+
+        Whether feedback has come after all is decided where feedback is decided: in the loop.
+        """
+
+        async def decide() -> None:
+            still = [
+                offset
+                for offset, id in rankings
+                if all(record.kind != "feedback" for record in self._records(id))
+            ]
+            told: dict[str, Any] = {"to": to, "n": len(still), "assume": assume}
+            if assume == "none":
+                told["offsets"] = still
+                self.expired_to = to
+            await self.record("expire", told)
+
+        if self._loop is None or not self._loop.is_running():
+            return False
+        try:
+            asyncio.run_coroutine_threadsafe(decide(), self._loop).result(60.0)
+        except (Problem, TimeoutError):
+            return False
+        return True
+
+    def _count(self) -> None:
+        log = Log(self.path)
+        try:
+            found = log.counts(self._counted_from)
+        finally:
+            log.close()
+        self.n_rankings += found["rankings"]
+        self.n_with_feedback += found["with_feedback"]
+
+    # The way to the disk and back.
+
+    def record(self, kind: str, told: dict[str, Any]) -> asyncio.Future[Any]:
+        """Write an event about the service itself; the result is its entry."""
+        return self._submit(Entry(kind, body=json.dumps(told).encode()), lambda entry: entry)
+
+    def _submit(self, entry: Entry, answer: Any = None) -> asyncio.Future[Any]:
+        assert self._loop is not None
+        future: asyncio.Future[Any] = self._loop.create_future()
+        entry.told = (future, answer)
+        self.n_pending += 1
+        if entry.id is not None:
+            self._pending.setdefault(entry.id, []).append(entry)
+        self.writer.submit(entry)
+        return future
+
+    def _written(self, entries: list[Entry]) -> None:
+        """In the writer's thread."""
+        if self._loop is not None and any(entry.told is not None for entry in entries):
+            self._loop.call_soon_threadsafe(self._answer, entries)
+        if any(entry.kind != "rank" for entry in entries):
+            self.models.wake()
+
+    def _answer(self, entries: list[Entry]) -> None:
+        for entry in entries:
+            if entry.told is None:
+                continue
+            future, answer = entry.told
+            self.n_pending -= 1
+            if entry.id is not None:
+                waiting = self._pending[entry.id]
+                waiting.remove(entry)
+                if not waiting:
+                    del self._pending[entry.id]
+            if entry.error is None:
+                self._keep_count(entry)
+            if future.done():
+                continue
+            if entry.error is not None:
+                future.set_exception(Problem(507, str(entry.error), retry_after=5))
+            else:
+                future.set_result(None if answer is None else answer(entry))
+
+    def _keep_count(self, entry: Entry) -> None:
+        if entry.kind == "rank":
+            self.n_rankings += 1
+        elif entry.kind == "feedback":
+            told = json.loads(entry.body)
+            self.n_with_feedback += told["revision"] == 1 and (entry.of or entry.needs) is not None
+            if "add" in told:
+                self.labels.apply({"add": told["add"]})
+
+    def _records(self, id: str) -> list[Record]:
+        """All that is known of an id: on disk, and on its way there."""
+        waiting = list(self._pending.get(id, ()))
+        found: list[Record] = list(self.log.of_id(id))
+        on_disk = {(event.kind, event.body) for event in found}
+        found += [entry for entry in waiting if (entry.kind, entry.body) not in on_disk]
+        return found
+
+    def _refuse_if_busy(self) -> None:
+        if self.n_pending >= self.settings.limits.queue:
+            raise Problem(429, "too many requests wait for the disk", retry_after=1)
+
+
+def new_id() -> str:
+    """An id that sorts by time, which keeps the index small, and that nobody can guess."""
+    return f"{time.time_ns() // 1000:x}-{secrets.token_hex(8)}"
+
+
+def _feedback_answer(record: Record) -> dict[str, Any]:
+    body = json.loads(record.body)
+    answer = {
+        "id": record.id,
+        "revision": body["revision"],
+        "offset": record.offset,
+        "learn": body["learn"],
+    }
+    if not body["learn"]:
+        answer["note"] = "kept, and not learned: an earlier answer for this id was learned already"
+    return answer
+
+
+async def _answer_when_written(entry: Entry) -> dict[str, Any]:
+    await asyncio.shield(entry.told[0])
+    return _feedback_answer(entry)
+
+
+def _until_written(record: Record) -> asyncio.Future[Any] | None:
+    if isinstance(record, Entry) and record.offset is None:
+        future: asyncio.Future[Any] = asyncio.shield(record.told[0])
+        return future
+    return None
+
+
+def _refuse_erased(known: Sequence[Record]) -> None:
+    if known and b'"erased"' in known[0].body and json.loads(known[0].body).get("erased"):
+        raise Problem(410, f"id is {known[0].id!r}, which was erased", "id")
+
+
+def _wrong_revision(request: FeedbackRequest, latest: int) -> Problem:
+    return Problem(
+        409,
+        f"revision is {request.revision}, but the latest is {latest}: the labels of the latest again, or others with "
+        f"revision {latest + 1}",
+        "revision",
+    )
+
+
+def _expired_to(log: Log) -> int:
+    told = [event.data for event in log.of_kinds("expire")]
+    return max((one["to"] for one in told if one["assume"] == "none"), default=0)
+
+
+def store_bytes(path: str) -> int:
+    """What the store takes on disk, its write-ahead log included."""
+    return sum(os.path.getsize(path + end) for end in ("", "-wal") if os.path.exists(path + end))

@@ -1,0 +1,176 @@
+"""What is measured while the service runs: for Prometheus, and for the page."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+
+from boostline.serve.service import store_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from boostline.serve.service import Service
+
+__all__ = ["Watch"]
+
+_BUCKETS = (
+    0.0005,
+    0.001,
+    0.002,
+    0.003,
+    0.005,
+    0.0075,
+    0.01,
+    0.015,
+    0.025,
+    0.05,
+    0.1,
+    0.25,
+    1.0,
+    5.0,
+)
+#: The page shows rates and latencies of the last rankings.
+_RECENT = 1000
+
+
+class Watch:
+    """Counters of requests, and figures of the service when they are asked for."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self.registry = CollectorRegistry()
+        self._requests = Counter(
+            "boostline_requests",
+            "Requests by path and status.",
+            ["path", "status"],
+            registry=self.registry,
+        )
+        self._seconds = Histogram(
+            "boostline_request_seconds",
+            "Seconds from a request to its answer.",
+            ["path"],
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+        self._labelled: dict[tuple[str, int], Any] = {}
+        self._timed: dict[str, Any] = {}
+        self._recent: deque[tuple[float, float]] = deque(maxlen=_RECENT)
+        self.registry.register(_Figures(service))
+
+    def count(self, path: str, status: int, seconds: float) -> None:
+        """A request was answered."""
+        key = (path, status)
+        counter = self._labelled.get(key)
+        if counter is None:
+            counter = self._labelled[key] = self._requests.labels(path, str(status))
+            self._timed.setdefault(path, self._seconds.labels(path))
+        counter.inc()
+        self._timed[path].observe(seconds)
+        if path == "/rank":
+            self._recent.append((time.monotonic(), seconds))
+
+    def exposition(self) -> bytes:
+        return generate_latest(self.registry)
+
+    def recent(self) -> dict[str, Any]:
+        """Rate and latencies of the last rankings."""
+        now = time.monotonic()
+        within = [at for at, _ in self._recent if at > now - 60.0]
+        seconds = sorted(s for _, s in self._recent)
+        span = max(1.0, now - within[0]) if within else 60.0
+        return {
+            "rankings_per_second": round(len(within) / span, 2),
+            "p50_ms": _at(seconds, 0.5),
+            "p99_ms": _at(seconds, 0.99),
+        }
+
+
+def _at(ordered: list[float], q: float) -> float | None:
+    return round(1e3 * ordered[int(q * (len(ordered) - 1))], 2) if ordered else None
+
+
+class _Figures:
+    """Read from the service at each scrape."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def collect(self) -> Iterator[Any]:
+        service = self._service
+        used = os.times()
+        for name, text, value in (
+            ("log_offset", "Offset of the last event on disk.", service.writer.head),
+            ("queue_length", "Entries that wait for the disk.", service.n_pending),
+            ("commits_total", "Transactions.", service.writer.commits),
+            (
+                "commit_seconds_total",
+                "Seconds spent in transactions.",
+                service.writer.commit_seconds,
+            ),
+            ("clock_jumps_total", "Jumps of the machine's clock.", service.writer.n_jumps),
+            ("store_bytes", "Bytes of the log on disk.", store_bytes(service.path)),
+            ("resident_bytes", "Memory of the process.", resident_bytes()),
+            ("cpu_seconds_total", "Processor time of the process.", used.user + used.system),
+            ("uptime_seconds", "Seconds since the start.", time.time() - service.started),
+        ):
+            yield GaugeMetricFamily(f"boostline_{name}", text, value)
+        families = {
+            name: GaugeMetricFamily(f"boostline_model_{name}", text, labels=["model", "serves"])
+            for name, text in _OF_MODELS.items()
+        }
+        for name in list(service.models.followers):
+            told = service.models.describe(name)
+            follower = service.models.followers[name]
+            fold = follower.fold
+            with fold.turn:
+                window = fold.windows.measure()
+                restarts = 0 if fold.is_cold else fold.model.n_restarts
+            values = {
+                "clock": told["clock"],
+                "version": told["version"],
+                "lag": told["lag"],
+                "memory_bytes": told["memory_bytes"],
+                "cpu_seconds_total": fold.model_seconds,
+                "restarts": restarts,
+                "features": len(fold.features.names) or fold.model.n_features or 0,
+                "rank_loss": window.get("rank_loss"),
+                "served_rank_loss": (window.get("served") or {}).get("rank_loss"),
+                "precision_at_1": window.get("precision@1"),
+                "label_delay_seconds": window.get("delay_median"),
+            }
+            for key, value in values.items():
+                if value is not None:
+                    families[key].add_metric([name, str(told["serves"]).lower()], float(value))
+        yield from families.values()
+
+
+_OF_MODELS = {
+    "clock": "Rows learned.",
+    "version": "Offset of which the model has the state.",
+    "lag": "Offsets that the model is behind.",
+    "memory_bytes": "Memory of the model.",
+    "cpu_seconds_total": "Processor time spent in the model.",
+    "restarts": "How often learning started anew because the stream had changed.",
+    "features": "Features that have a place.",
+    "rank_loss": "Rank loss in the present window, before learning each row.",
+    "served_rank_loss": "Rank loss of what was served, in the present window.",
+    "precision_at_1": "Share of rows whose first label is relevant, in the present window.",
+    "label_delay_seconds": "Median time from ranking to feedback, in the present window.",
+}
+
+
+def resident_bytes() -> int:
+    """Memory of this process."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:  # not Linux
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

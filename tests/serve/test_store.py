@@ -1,0 +1,156 @@
+"""The log on disk: what is acknowledged is there, what is damaged is found."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+
+import pytest
+
+from boostline.serve.log import Event, Log, StoreError, connect, create
+from boostline.serve.one_server import OneServer
+from boostline.serve.writer import Entry, Writer
+
+
+@pytest.fixture
+def store(tmp_path):
+    path = str(tmp_path / "s.db")
+    create(path)
+    return path
+
+
+def rank(id, **told):
+    return Entry("rank", id, body=json.dumps(told).encode(), answer=b"{}")
+
+
+def test_events_have_offsets_without_gaps_in_the_order_in_which_they_came(store):
+    writer = Writer(store)
+    entries = [writer.submit(rank(f"a{i}")) for i in range(500)]
+    writer.write(Entry("labels", body=b"{}"))
+    writer.close()
+    assert [entry.offset for entry in entries] == list(range(1, 501))
+    log = Log(store)
+    assert [event.id for event in log.events()] == [f"a{i}" for i in range(500)] + [None]
+    assert log.head()[0] == 501 and log.last_to_apply() == 501
+    assert log.check() == 501
+
+
+def test_entries_that_wait_together_are_one_transaction(store):
+    writer = Writer(store)
+    began, goes_on = threading.Event(), threading.Event()
+
+    def hold(entries):
+        began.set()
+        goes_on.wait(10)
+
+    writer.done = hold
+    writer.submit(rank("first"))
+    began.wait(10)
+    rest = [writer.submit(rank(f"a{i}")) for i in range(100)]
+    before = writer.commits
+    goes_on.set()
+    writer.close()
+    assert all(entry.offset for entry in rest)
+    assert writer.commits == before + 1
+
+
+def test_a_full_disk_is_said_and_later_events_are_written(store):
+    writer = Writer(store)
+    writer.write(rank("a"))
+    (pages,) = writer._db.execute("PRAGMA page_count").fetchone()
+    writer._db.execute(f"PRAGMA max_page_count={pages + 1}")
+    with pytest.raises(StoreError, match="the log cannot be written: database or disk is full"):
+        writer.write(Entry("rank", "b", body=b"x" * 100_000))
+    assert "full" in str(writer.failure)
+    writer._db.execute("PRAGMA max_page_count=1000000")
+    assert writer.write(rank("c")).offset == 2
+    assert writer.failure is None
+    writer.close()
+    assert [event.id for event in Log(store).events()] == ["a", "c"]
+
+
+def test_feedback_for_a_ranking_that_could_not_be_written_is_not_written(store):
+    writer = Writer(store)
+    failed = rank("a")
+    failed.error = StoreError("the log cannot be written: disk full")
+    after = Entry("feedback", "a", body=b"{}", needs=failed)
+    with pytest.raises(StoreError):
+        writer.write(after)
+    writer.close()
+    assert list(Log(store).events()) == []
+
+
+def test_time_in_the_log_never_runs_backwards_and_jumps_are_noticed(store):
+    times = iter([1000.0, 1000.0, 500.0, 501.0, 90000.0])
+    writer = Writer(store, wall=lambda: next(times))
+    written = [writer.write(rank(f"a{i}")).time for i in range(4)]
+    writer.close()
+    assert written == [1000.0, 1000.0, 1000.0, 90000.0]
+    assert writer.n_jumps == 1
+    assert writer.jumped_at is not None
+
+
+@pytest.mark.parametrize("column", ["body = 'other'", "time = 5.0", "id = 'b'", "answer = 'no'"])
+def test_a_change_of_an_event_is_found(store, column):
+    writer = Writer(store)
+    for i in range(3):
+        writer.write(rank(f"a{i}"))
+    writer.close()
+    db = connect(store, writes=True)
+    db.execute(f"UPDATE log SET {column} WHERE offset = 2")
+    db.close()
+    with pytest.raises(
+        StoreError, match=r"is damaged: event 2 \(rank\) does not have its checksum"
+    ):
+        Log(store).check()
+
+
+def test_a_missing_event_is_found(store):
+    writer = Writer(store)
+    for i in range(4):
+        writer.write(rank(f"a{i}"))
+    writer.close()
+    db = connect(store, writes=True)
+    db.execute("DELETE FROM log WHERE offset IN (2, 3)")
+    db.close()
+    with pytest.raises(StoreError, match="lacks the events from 2 to 3"):
+        Log(store).check()
+
+
+def test_a_file_damaged_in_the_middle_is_refused(store):
+    writer = Writer(store)
+    for i in range(200):
+        writer.write(rank(f"a{i}", filler="x" * 500))
+    writer.close()
+    with open(store, "r+b") as file:
+        file.seek(20 * 4096)
+        file.write(b"\xff" * 8192)
+    with pytest.raises(StoreError, match=r"cannot be read|damaged"):
+        Log(store).check()
+
+
+def test_other_files_are_no_stores(tmp_path):
+    other = tmp_path / "other.db"
+    sqlite3.connect(other).execute("CREATE TABLE a (b)").connection.close()
+    with pytest.raises(StoreError, match="is no store of boostline serve"):
+        Log(other)
+    (tmp_path / "text.db").write_text("hello, this is a text file, and no database at all\n" * 100)
+    with pytest.raises(StoreError, match="cannot be read"):
+        Log(tmp_path / "text.db")
+    with pytest.raises(FileNotFoundError):
+        Log(tmp_path / "none.db")
+
+
+def test_a_store_has_one_server(store):
+    one = OneServer(store)
+    with pytest.raises(StoreError, match="is in use by process"):
+        OneServer(store)
+    one.close()
+    OneServer(store).close()
+
+
+def test_checksums_tell_absent_columns_from_others():
+    event = Event(1, 2.0, "rank", "a", None, b"{}")
+    assert event.checksum() == Event(*event.row()[:-1]).checksum()
+    assert event.checksum() != Event(1, 2.0, "rank", "a", 1, b"{}").checksum()
