@@ -10,32 +10,31 @@ _PAPER = {"Ada.OLMR": (0.1874, 2675.0), "OnlineBMR": (0.1836, 9170.0)}
 
 def main() -> None:
     """Learn yeast in one pass with each model and print a table."""
-    from rich.console import Console
-    from rich.table import Table
-
     import boostline as bl
+    from boostline.display.tables import NONE, Table
+    from boostline.display.terminal import print_table
 
     data = bl.data.load("yeast")
-    console = Console()
-    console.print(
-        f"yeast: {data.n_train} rows to learn from, then {len(data.X) - data.n_train} to rank and learn, "
-        f"one at a time; {data.X.shape[1]} features, {data.Y.shape[1]} labels"
-    )
-    table = Table(title="Rank loss on the test rows (0: perfect, .5: guessing)")
-    for column in ("model", "rank loss", "paper", "seconds", "paper's seconds", "times faster"):
-        table.add_column(column, justify="left" if column == "model" else "right")
+    rows = []
     for name, note, model in _models(data.Y.shape[1]):
         run = bl.evaluate.train_then_test(model, data)
         loss, seconds = _PAPER.get(name, (None, None))
-        table.add_row(
-            f"{name}, {note}" if note else name,
-            f"{run.rank_loss:.4f}",
-            "" if loss is None else f"{loss:.4f}",
-            f"{run.seconds.wall:.1f}",
-            "" if seconds is None else f"{seconds:.0f}",
-            "" if seconds is None else f"{seconds / run.seconds.wall:,.0f}",
+        rows.append(
+            [
+                f"{name}, {note}" if note else name,
+                f"{run.rank_loss:.4f}",
+                NONE if loss is None else f"{loss:.4f}",
+                f"{run.seconds.wall:.1f}",
+                NONE if seconds is None else f"{seconds:,.0f}",
+                NONE if seconds is None else f"{seconds / run.seconds.wall:,.0f}",
+            ]
         )
-    console.print(table)
+    columns = ["model", "rank loss", "paper's", "seconds", "paper's", "times faster"]
+    note = (
+        f"yeast: {data.n_train:,} rows to learn from, then {len(data.X) - data.n_train:,} to rank and learn, one at a "
+        f"time; {data.X.shape[1]} features, {data.Y.shape[1]} labels. A rank loss of 0 is perfect, .5 is guessing."
+    )
+    print_table(Table(columns, rows, "Rank loss on the test rows of yeast", note))
 
 
 def _models(n_labels: int) -> list[tuple[str, str, Any]]:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from boostline.cli import options as o
+from boostline.display.tables import Table
 from boostline.display.terminal import note, print_json, print_table
 
 _SourceArgument = Annotated[
@@ -34,11 +35,8 @@ def list_sets(json: o.JsonOption = False) -> None:
             [{"name": n, "title": NAMED_SETS[n].title, "place": p} for n, p in places.items()]
         )
         return
-    print_table(
-        ["name", "what", "place"],
-        [[n, NAMED_SETS[n].title, p or "not here: data fetch"] for n, p in places.items()],
-        left=3,
-    )
+    rows = [[n, NAMED_SETS[n].title, p or "not here: data fetch"] for n, p in places.items()]
+    print_table(Table(["name", "what", "place"], rows))
 
 
 def describe(

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from boostline.cli import options as o
+from boostline.display.tables import Table, size
 from boostline.display.terminal import note, print_json, print_pairs, print_table
 
 
@@ -148,63 +149,38 @@ def _print_json(path: Path, model: Any, names: Any, labels: Any, why: Any) -> No
 
 def _print_tables(path: Path, model: Any, names: Any, labels: Any, top: int) -> None:
     from boostline import inspect as look
+    from boostline.inspect import report
     from boostline.inspect.label_rows import worst_first
-    from boostline.inspect.report import show
+    from boostline.inspect.summaries import summary_in_words
 
-    end = top or None
-    found = look.summary(model)
-    memory = found.pop("memory_bytes")
-    pairs = [(name.replace("_", " "), show(value)) for name, value in found.items()]
-    pairs.append(("memory", f"{memory / 1e6:.1f} MB"))
-    pairs.append(("file", f"{path.stat().st_size / 1e6:.1f} MB"))
-    print_pairs(pairs, title=str(path))
-    rows = sorted(look.learners(model), key=lambda row: (-row.importance, row.index))
-    print_table(
-        ["learner", "kind", "weight", "edge", "listened", "importance", "nodes", "depth"],
-        [
-            [str(r.index), r.name]
-            + [show(v) for v in (r.weight, r.edge, r.listened, r.importance, r.nodes, r.depth)]
-            for r in rows[:end]
-        ],
-        title=_title("Learners that matter most", len(rows), end),
-        left=2,
-    )
+    print_pairs([*summary_in_words(model), ("file", size(path.stat().st_size))], title=str(path))
+    rows = look.learners(model)
+    tables = [report.learner_table(rows, _title("Learners that matter most", len(rows), top))]
     features = [row for row in look.feature_splits(model, names) if row.splits]
     if features:
-        print_table(
-            ["feature", "importance", "splits", "roots", "trees"],
-            [
-                [r.name, *map(show, (r.importance, r.splits, r.roots, r.trees))]
-                for r in features[:end]
-            ],
-            title=_title("Features that split", len(features), end),
-        )
+        title = _title("Features that split", len(features), top)
+        tables.append(report.feature_table(features, title))
     if labels is not None:
-        print_table(
-            ["label", "relevant in rows", "missed", "intruded", "mean place"],
-            [
-                [str(r.name), *map(show, (r.relevant, r.missed, r.intruded, r.rank))]
-                for r in worst_first(labels)[:end]
-            ],
-            title=_title("Labels ranked worst", len(labels), end),
-        )
+        title = _title("Labels ranked worst", len(labels), top)
+        tables.append(report.label_table(worst_first(labels), title))
+    for table in tables:
+        print_table(table, top or None)
 
 
 def _print_why(model: Any, why: Any, paths: dict[int, Any], top: int) -> None:
-    from boostline.inspect.report import show
-
     print_table(
-        ["learner", "kind", "share of the score", "less the average label's"],
-        [
-            [str(i), why.names[i], show(float(why.shares[i])), show(float(why.lifts[i]))]
-            for i in why.top(top or len(why.lifts))
-        ],
-        title=f"Why {why.name}: score {why.score:.4f}, place {why.rank} of {model.n_labels}",
-        left=2,
+        Table(
+            ["learner", "kind", "part of the score", "less the average label's"],
+            [
+                [str(i), why.names[i], f"{why.shares[i]:z.4f}", f"{why.lifts[i]:z.4f}"]
+                for i in why.top(top or len(why.lifts))
+            ],
+            title=f"Why {why.name}: score {why.score:.4f}, place {why.rank} of {model.n_labels}",
+        )
     )
     for i, steps in paths.items():
         typer.echo(f"tree {i}: " + (", ".join(map(str, steps)) or "has not split"))
 
 
-def _title(text: str, n: int, end: int | None) -> str:
-    return text if end is None or n <= end else f"{text} ({end} of {n:,})"
+def _title(text: str, n: int, top: int) -> str:
+    return text if not top or n <= top else f"{text} ({top} of {n:,})"

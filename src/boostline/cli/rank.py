@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from boostline.cli import options as o
+from boostline.display.tables import Table
 from boostline.display.terminal import note, print_json, print_table
 
 
@@ -70,7 +71,7 @@ def rank(
                 )
             ]
             head = ["row", *(str(place) for place in range(1, count + 1))]
-            print_table(head, cells, left=count + 1)
+            print_table(Table(head, cells))
         first += len(order)
     if first == 1:
         raise ValueError(f"{given.name} has no rows")

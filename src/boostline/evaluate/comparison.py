@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from boostline.display.progress import ProgressLike
+from boostline.display.tables import Table
 from boostline.evaluate.holdout import Order, train_then_test
 from boostline.evaluate.judged_models import MetricLike
-from boostline.evaluate.runs import Run, text_table
+from boostline.evaluate.runs import Run
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Comparison:
             cells = [self._cell(model, order, metric) for order in orders]
             lines.append([model, *cells, cpu])
         header = ["model", *(f"{metric}, {order}" for order in orders), "CPU s per run"]
-        return text_table(header, lines)
+        return Table(header, lines).text()
 
     def to_dict(self, curves: bool = False) -> dict[str, Any]:
         """Return the result as values for JSON."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
+from boostline.display.tables import Table
 from boostline.evaluate.curves import Curve
 
 
@@ -120,7 +121,7 @@ class Run:
 def runs_table(runs: dict[str, Run]) -> str:
     """Return a table with one line per run."""
     names = list(next(iter(runs.values())).metrics)
-    header = ["model", *names, "examples", "CPU s", "wall s", "CPU us/example"]
+    header = ["model", *names, "examples", "CPU s", "wall s", "CPU µs/example"]
     lines = []
     for name, run in runs.items():
         calls = max(run.n, run.n_learned)
@@ -128,33 +129,10 @@ def runs_table(runs: dict[str, Run]) -> str:
             [
                 name,
                 *(f"{run.metrics[metric]:.4f}" for metric in names),
-                str(run.n),
+                f"{run.n:,}",
                 f"{run.seconds.cpu:.2f}",
                 f"{run.seconds.wall:.2f}",
                 f"{run.seconds.cpu / calls * 1e6:.0f}" if calls else "",
             ]
         )
-    return text_table(header, lines)
-
-
-def text_table(header: list[str], lines: list[list[str]]) -> str:
-    """Return aligned columns, the first to the left and the others to the right.
-
-    Examples
-    --------
-    >>> print(text_table(["model", "loss"], [["a", "0.10"], ["long name", "12.00"]]))
-    model       loss
-    ---------  -----
-    a           0.10
-    long name  12.00
-    """
-    cells = [header, *lines]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
-
-    def line(row: list[str]) -> str:
-        first = row[0].ljust(widths[0])
-        rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        return "  ".join([first, *rest]).rstrip()
-
-    rule = "  ".join("-" * width for width in widths)
-    return "\n".join([line(header), rule, *(line(row) for row in lines)])
+    return Table(header, lines).text()

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
+from functools import partial
+from html import escape
 from typing import Any
 
 import numpy as np
 
-from boostline.display.html import image, page
+from boostline.display.html import chart, page
+from boostline.display.tables import NONE, Table, share
 from boostline.inspect import feature_rows, learner_rows, pictures
 from boostline.inspect.explanations import Explanation
 from boostline.inspect.label_rows import LabelRow, worst_first
 from boostline.inspect.recorder import Recording
-from boostline.inspect.summaries import summary
+from boostline.inspect.summaries import summary_in_words
 from boostline.inspect.trees import trees_of
 
 _MOST_ROWS = 500
@@ -55,104 +57,117 @@ def html_report(
     trees = trees_of(model)
     learners = learner_rows.rows_of(model, trees)
     names = [row.name for row in learners]
-    parts = [
-        f"<h1>{html.escape(title)}</h1>",
-        _table(["", ""], [[key, show(value)] for key, value in summary(model).items()]),
-    ]
+    parts = [f"<h1>{escape(title)}</h1>", Table(["", ""], summary_in_words(model)).html()]
     if history is not None and len(history) > 1:
-        parts += ["<h2>Learning</h2>", image(pictures.learning_curve(history), "learning curve")]
-        parts += [image(pictures.weights_over_time(history, names), "learners' weights over time")]
+        parts += [
+            "<h2>Learning</h2>",
+            chart(
+                partial(pictures.learning_curve, history),
+                "Learning curve",
+                "Rank loss of the scores given before each row was learned; 0 is perfect, 0.5 is guessing.",
+            ),
+            chart(
+                partial(pictures.weights_over_time, history, names),
+                "Learners' weights",
+                "The six with the largest weights at the end; grey: all others.",
+            ),
+        ]
     if why is not None:
-        parts += [f"<h2>Why {html.escape(str(why.name))}</h2>"]
-        parts += [f"<p>Score {why.score:.4f}, place {why.rank} of {model.n_labels}.</p>"]
-        parts += [image(pictures.explanation_picture(why), "shares of the score")]
+        parts += [
+            f"<h2>Why {escape(str(why.name))}</h2>",
+            f"<p>Score {why.score:.4f}, place {why.rank} of {model.n_labels}.</p>",
+            chart(
+                partial(pictures.explanation_picture, why),
+                "What moves it",
+                "What each learner adds to this label's score, compared with the average label.",
+            ),
+        ]
     parts += [
         "<h2>Learners</h2>",
-        image(pictures.learners_picture(learners), "edges and weights of the learners"),
-        _learner_table(learners),
+        chart(partial(pictures.learners_picture, learners), "Edges and weights of the learners"),
+        learner_table(learners).html(_MOST_ROWS),
     ]
-    splits = feature_rows.rows_of(model, trees, features)
-    if any(row.splits for row in splits):
-        parts += ["<h2>Features</h2>", image(pictures.features_picture(splits), "features")]
-        parts += [_feature_table([row for row in splits if row.splits])]
+    splits = [row for row in feature_rows.rows_of(model, trees, features) if row.splits]
+    if splits:
+        parts += [
+            "<h2>Features</h2>",
+            chart(partial(pictures.features_picture, splits), _most("Features that split", splits)),
+            feature_table(splits).html(_MOST_ROWS),
+        ]
     if labels is not None and any(row.relevant for row in labels):
         ordered = worst_first(labels)
-        parts += ["<h2>Labels</h2>", image(pictures.labels_picture(ordered), "labels")]
-        parts += [_label_table(ordered)]
+        parts += [
+            "<h2>Labels</h2>",
+            chart(partial(pictures.labels_picture, ordered), _most("Labels ranked worst", ordered)),
+            label_table(ordered).html(_MOST_ROWS),
+        ]
     return page(title, parts)
 
 
-def show(value: Any) -> str:
-    """A figure for people.
-
-    Examples
-    --------
-    >>> show(0.123456), show({"nodes": 3}), show(None)
-    ('0.1235', 'nodes 3', '-')
-    """
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        return "-" if np.isnan(value) else f"{value:.4f}"
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {show(item)}" for key, item in value.items()) or "-"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-
-
-def _learner_table(rows: list[learner_rows.LearnerRow]) -> str:
-    head = ["learner", "kind", "weight", "edge", "listened", "importance", "expert's loss", "nodes"]
-    head.append("depth")
+def learner_table(rows: list[learner_rows.LearnerRow], title: str = "") -> Table:
+    """The learners, the most important first; the columns of trees only if there are trees."""
     ordered = sorted(rows, key=lambda row: (-row.importance, row.index))
-    return _table(
-        head,
+    columns = ["learner", "kind", "weight", "edge", "followed", "importance", "rank loss up to it"]
+    cells = [
         [
-            [
-                show(row.index),
-                row.name,
-                *map(show, (row.weight, row.edge, row.listened, row.importance, row.expert_loss)),
-                show(row.nodes),
-                show(row.depth),
-            ]
-            for row in ordered
-        ],
-    )
-
-
-def _feature_table(rows: list[feature_rows.FeatureRow]) -> str:
-    head = ["feature", "importance", "splits", "roots", "trees", "trees that may look at it"]
-    return _table(
-        head,
-        [
-            [
-                row.name,
-                *map(show, (row.importance, row.splits, row.roots, row.trees, row.available)),
-            ]
-            for row in rows
-        ],
-    )
-
-
-def _label_table(rows: list[LabelRow]) -> str:
-    head = ["label", "relevant in rows", "missed", "intruded", "mean place"]
+            str(row.index),
+            row.name,
+            f"{row.weight:z.4f}",
+            f"{row.edge:z.4f}",
+            share(row.listened),
+            share(row.importance),
+            f"{row.expert_loss:.4f}",
+        ]
+        for row in ordered
+    ]
+    if any(row.nodes is not None for row in rows):
+        columns += ["nodes", "depth"]
+        for row, line in zip(ordered, cells, strict=True):
+            line += [NONE if size is None else f"{size:,}" for size in (row.nodes, row.depth)]
     note = (
-        '<p class="note">missed: share of the irrelevant labels above it when it is relevant; intruded: share of the '
-        "relevant labels that it is above when it is irrelevant; both 0 at best, 0.5 by chance.</p>"
+        "Edge: advantage over random guessing, from -1 to 1. Followed: probability that the expert that is followed "
+        "contains it. Importance: its share in all votes. Rank loss up to it: of the learners up to this one."
     )
-    return note + _table(
-        head,
+    return Table(columns, cells, title, note)
+
+
+def feature_table(rows: list[feature_rows.FeatureRow], title: str = "") -> Table:
+    """The features on which trees split."""
+    return Table(
+        ["feature", "importance", "splits", "at the root", "trees", "trees that may look at it"],
         [
-            [str(row.name), *map(show, (row.relevant, row.missed, row.intruded, row.rank))]
+            [
+                row.name,
+                share(row.importance),
+                *(f"{n:,}" for n in (row.splits, row.roots, row.trees, row.available)),
+            ]
             for row in rows
         ],
+        title,
+        "Importance: each tree's, divided equally among its splits.",
     )
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    first = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
-    body = "\n".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-        for row in rows[:_MOST_ROWS]
+def label_table(rows: list[LabelRow], title: str = "") -> Table:
+    """How well each label is ranked."""
+    return Table(
+        ["label", "relevant rows", "missed", "intruded", "mean place"],
+        [
+            [
+                str(row.name),
+                f"{row.relevant:,}",
+                share(row.missed),
+                share(row.intruded),
+                NONE if np.isnan(row.rank) else f"{row.rank:.2f}",
+            ]
+            for row in rows
+        ],
+        title,
+        f"Missed: irrelevant labels above it when it is relevant. Intruded: relevant labels that it is above when it "
+        f"is irrelevant. Both are 0 % at best, 50 % by chance. Mean place: when it is relevant, of {len(rows):,}.",
     )
-    left_out = len(rows) - _MOST_ROWS
-    note = f'<p class="note">{left_out:,} more rows are left out.</p>' if left_out > 0 else ""
-    return f"<table><tr>{first}</tr>\n{body}</table>{note}"
+
+
+def _most(title: str, rows: Sequence[Any]) -> str:
+    most = pictures.MOST_BARS
+    return title if len(rows) <= most else f"{title}, {most} of {len(rows):,}"

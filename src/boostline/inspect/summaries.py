@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from boostline.display.tables import NONE, size
 from boostline.inspect.learner_rows import rows_of
-from boostline.inspect.trees import kinds_of_learners, trees_of
+from boostline.inspect.trees import in_words, kinds_of_learners, trees_of
 
 
 def summary(model: Any) -> dict[str, Any]:
@@ -51,3 +52,36 @@ def summary(model: Any) -> dict[str, Any]:
             "deepest": max(tree.depth for tree in trees.values()),
         }
     return result
+
+
+def summary_in_words(model: Any) -> list[tuple[str, str]]:
+    """The same for people: what it is, and how much, with units.
+
+    Examples
+    --------
+    >>> import boostline as bl
+    >>> dict(summary_in_words(bl.AdaOLMR(6, learners=bl.learners.paper_trees(10))))["learners"]
+    '10 (paper trees × 1)'
+    """
+    found = summary(model)
+    settings = [f"{name.replace('_', ' ')} {value}" for name, value in found["settings"].items()]
+    kinds = [f"{in_words(kind)} × {n:,}" for kind, n in found["kinds"].items()]  # noqa: RUF001
+    loss = found["mean_rank_loss"]
+    pairs = [
+        ("algorithm", ", ".join([found["algorithm"], *settings, f"seed {found['seed']}"])),
+        ("labels", f"{found['labels']:,}"),
+        ("features", NONE if found["features"] is None else f"{found['features']:,}"),
+        ("learners", f"{found['learners']:,} ({', '.join(kinds)})"),
+        ("rows learned", f"{found['clock']:,}"),
+        ("of these without a pair to rank", f"{found['rows_without_pairs']:,}"),
+        ("mean rank loss", NONE if loss is None else f"{loss:.4f} (before learning each row)"),
+        ("edges", f"{found['mean_edge']:.4f} on average, {found['best_edge']:.4f} at best"),
+        ("learners followed", f"{found['followed']:,}"),
+        ("restarts after a change", f"{found['restarts']:,}"),
+        ("memory", size(found["memory_bytes"])),
+    ]
+    if "trees" in found:
+        trees = found["trees"]
+        text = f"{trees['nodes']:,} nodes, {trees['largest']:,} in the largest, {trees['deepest']} levels deep"
+        pairs.append(("trees", f"{text}; {trees['without_split']:,} without a split"))
+    return pairs

@@ -100,10 +100,15 @@ def vote_name(kind: str, detail: str) -> str:
 
     Examples
     --------
-    >>> vote_name("committee", "kernel"), vote_name("hoeffding_tree", "")
-    ('committee: kernel', 'hoeffding_tree')
+    >>> vote_name("committee", "output_neighbours"), vote_name("hoeffding_tree", "")
+    ('committee: output neighbours', 'Hoeffding tree')
     """
-    return f"{kind}: {detail}" if detail else kind
+    return in_words(f"{kind}: {detail}" if detail else kind)
+
+
+def in_words(kind: str) -> str:
+    """The name of a kind, for people."""
+    return kind.replace("_", " ").replace("hoeffding", "Hoeffding")
 
 
 def trees_of(model: Any) -> dict[int, Tree]:

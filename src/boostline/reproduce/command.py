@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from boostline.cli import options as o
-from boostline.display.terminal import print_json
+from boostline.display.terminal import note, print_json, print_table, print_text
 
 __all__ = ["register"]
 
@@ -100,8 +100,6 @@ def reproduce(
     Each finished run is kept in the folder; the same command goes on where it was stopped. Results are
     printed and written as JSON, CSV and one HTML page.
     """
-    from rich.console import Console
-
     from boostline.cli.row_sources import Input
     from boostline.reproduce import Settings, run
     from boostline.reproduce.paper import SMALL_SETS
@@ -135,16 +133,14 @@ def reproduce(
         progress=False if quiet else None,
         **given.options(),
     )
-    errors = Console(stderr=True, soft_wrap=True, highlight=False)
     if not result.finished and not report_only:
-        errors.print(
+        note(
             f"stopped: {result.n_done:,} of {result.n_tasks:,} runs are finished and kept in "
-            f"{result.folder}; the same command continues from there",
-            markup=False,
+            f"{result.folder}; the same command continues from there"
         )
         raise typer.Exit(_INTERRUPTED)
     if result.summary is None:
-        errors.print(f"there is no finished run in {result.folder}", markup=False)
+        note(f"there is no finished run in {result.folder}")
         raise typer.Exit(1)
     if json:
         made = {"folder": str(result.folder), "page": str(result.page), "new_runs": result.n_new}
@@ -154,28 +150,23 @@ def reproduce(
 
 
 def _print(result: object) -> None:
-    from rich.console import Console
-
     from boostline.reproduce import Result, tables
     from boostline.reproduce.report import plain_words
 
     assert isinstance(result, Result) and result.summary is not None
-    console = Console(highlight=False)
     summary = result.summary
-    shown = [tables.table2(summary), tables.losses(summary), tables.times(summary)]
+    # The terminal is narrower than files and pages, which have every column.
+    data = tables.table2(summary).without("no label").without("as printed")
+    losses = tables.losses(summary).without("label frequency")
+    shown = [data, losses, tables.times(summary)]
     if "online_bmr" in summary.algorithms:
         shown.append(tables.edges(summary))
     for table in shown:
-        # Rather wider than the terminal than with figures cut short.
-        console.print(table.rich(), width=max(console.width, table.width()))
-        console.print()
+        print_table(table)
     for text in plain_words(summary):
-        console.print(text, style="bold", markup=False)
-    console.print(
-        f"{result.n_new:,} runs done now, {summary.n_runs:,} in {result.folder}; report: {result.page}",
-        markup=False,
-        soft_wrap=True,
-    )
+        print_text(text, style="bold")
+    where = f"in {result.folder}; report: {result.page}"
+    print(f"{result.n_new:,} runs done now, {summary.n_runs:,} {where}")
 
 
 def _split_names(given: list[str]) -> list[str]:

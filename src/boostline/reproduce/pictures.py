@@ -1,12 +1,13 @@
-"""Pictures of the runs, made to be read: units, confidence bands, colours for every eye."""
+"""Charts of the runs, with units and confidence bands; each is drawn for a width in inches."""
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from boostline.display.charts import WIDE, legend, panels, title
+from boostline.display.colours import COLOURS
 from boostline.reproduce import paper
 from boostline.reproduce.plan import ALGORITHMS
 from boostline.reproduce.summary import Cell, Summary, half_width
@@ -15,79 +16,72 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["learners", "learning_curves", "loss_by_edge", "loss_by_learners", "overview", "to_png"]
+__all__ = [
+    "BAND",
+    "BARS",
+    "learners",
+    "learning_curves",
+    "loss_by_edge",
+    "loss_by_learners",
+    "overview",
+    "several_edges",
+]
 
-# Okabe and Ito's colours, which people with any colour vision tell apart.
-_COLOURS = {"ada_olmr": "#0072B2", "online_bmr": "#D55E00"}
-_BASELINE, _PAPER, _BATCH = "#009E73", "#000000", "#CC79A7"
+_COLOURS = {"ada_olmr": COLOURS["blue"][0], "online_bmr": COLOURS["vermillion"][0]}
+_BASELINE, _PAPER, _BATCH, _GREY = (
+    COLOURS[name][0] for name in ("green", "ink", "purple", "muted")
+)
 # Where both orders share a panel, the shuffled one is lighter and dashed.
-_SHUFFLED_COLOURS = {"ada_olmr": "#56B4E9", "online_bmr": "#E69F00"}
+_SHUFFLED_COLOURS = {"ada_olmr": COLOURS["sky"][0], "online_bmr": COLOURS["orange"][0]}
 _LINES: dict[str, Any] = {"file": "-", "shuffled": (0, (5, 2))}
 _MARKS = {"file": "o", "shuffled": "D"}
 _ORDER_TITLES = {"file": "rows in file order", "shuffled": "rows shuffled"}
 # With fewer seeds Student's interval is wider than the picture.
 _SEEDS_FOR_CONFIDENCE = 5
-_BAND = (
-    "band: 95 % confidence of the mean over seeds "
-    f"(their range if fewer than {_SEEDS_FOR_CONFIDENCE})"
+BAND = (
+    "Bands: 95 % confidence of the mean over seeds, or their range "
+    f"if there are fewer than {_SEEDS_FOR_CONFIDENCE}."
 )
-_BARS = _BAND.replace("band", "bars")
+BARS = BAND.replace("Bands", "Bars")
 # A learning curve shows means over this share of all rows.
 _WINDOW = 0.1
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
-def to_png(figure: Figure) -> bytes:
-    """Return a figure as the bytes of a PNG."""
-    buffer = io.BytesIO()
-    figure.draw_without_rendering()  # with legends outside, the layout settles at the second pass
-    figure.savefig(buffer, format="png", dpi=130)
-    return buffer.getvalue()
-
-
-def overview(summary: Summary) -> Figure:
+def overview(summary: Summary, width: float = WIDE) -> Figure:
     """All rank losses at a glance: a panel per data set."""
     names = [name for name in summary.data if _bars(summary, name)]
-    columns = min(2, max(1, len(names)))
-    rows = -(-len(names) // columns)
     most = max(len(_bars(summary, name)) for name in names)
-    figure, panels = _figure(rows, columns, (5.4 * columns, (0.9 + 0.3 * most) * rows))
-    for name, axes in zip(names, panels, strict=False):
+    figure, grid = panels(len(names), 0.9 + 0.3 * most, width, across=2)
+    for name, axes in zip(names, grid, strict=True):
         bars = _bars(summary, name)
         # The axis is for what learns; a baseline far to the right is told in figures.
         limit = 1.25 * max(bar.high for bar in bars if bar.colour != _BASELINE)
         for place, bar in enumerate(reversed(bars)):
             _draw_bar(axes, bar, place, limit)
-        axes.set_yticks(range(len(bars)), [bar.label for bar in reversed(bars)], fontsize=8)
+        axes.set_yticks(range(len(bars)), [bar.label for bar in reversed(bars)], fontsize=9)
         axes.set_ylim(-0.7, len(bars) - 0.3)
-        axes.set_xlim(0, 1.12 * limit)
-        axes.set_title(name, loc="left", fontsize=11, fontweight="bold")
-        axes.set_xlabel("rank loss, mean over test rows (lower is better)")
+        axes.set_xlim(0, 1.15 * limit)
+        title(axes, name)
+        axes.set_xlabel("rank loss, mean over test rows")
         axes.grid(axis="y", visible=False)
-    for axes in panels[len(names) :]:
-        axes.set_visible(False)
-    _title(
-        figure,
-        "Rank loss: the paper's, ours, and a ranker that sees no feature",
-        f"{_BARS}; hollow: as the paper printed it",
-    )
     return figure
 
 
-def learning_curves(summary: Summary, name: str) -> Figure:
+def learning_curves(summary: Summary, name: str, width: float = WIDE) -> Figure:
     """Loss along the rows, each predicted before it is learned; a panel per order."""
     orders = summary.orders_of(name)
-    figure, panels = _figure(1, len(orders), (5.4 * len(orders), 4.1), share=True)
+    figure, grid = panels(len(orders), 3.8, width, across=2, share=True)
     n_train = summary.data[name]["n_train"]
-    for order, axes in zip(orders, panels, strict=True):
+    for order, axes in zip(orders, grid, strict=True):
         for algorithm in summary.algorithms:
             cell = summary.cell(name, algorithm, order)
             if cell is not None:
                 n, values = _windowed(cell)
                 _line(axes, n, values, _label(cell), _COLOURS[algorithm])
         _beside(axes, summary, name, order, batch=True)
-        axes.axvline(n_train, color="#666666", linewidth=1)
+        axes.axvline(n_train, color=_GREY, linewidth=1)
         axes.annotate(
             "test rows ▸",
             (n_train, 1),
@@ -95,23 +89,22 @@ def learning_curves(summary: Summary, name: str) -> Figure:
             xytext=(4, -4),
             textcoords="offset points",
             va="top",
-            fontsize=8,
-            color="#444444",
+            fontsize=9,
+            color=_GREY,
         )
-        axes.set_title(_ORDER_TITLES[order], fontsize=10)
+        title(axes, _ORDER_TITLES[order])
         axes.set_xlabel("rows seen (train, then test)")
-        _legend(axes)
-    panels[0].set_ylabel(f"rank loss, mean over\nthe last {_WINDOW:.0%} of all rows")
-    _title(figure, f"{name}: learning curves", _BAND)
+    figure.supylabel(f"rank loss, mean over the last {_WINDOW:.0%} of all rows", fontsize=10)
+    legend(figure)
     return figure
 
 
-def loss_by_learners(summary: Summary, name: str) -> Figure:
+def loss_by_learners(summary: Summary, name: str, width: float = WIDE) -> Figure:
     """Loss over the test rows if only the first i learners voted; a panel per order."""
     orders = summary.orders_of(name)
-    figure, panels = _figure(1, len(orders), (5.4 * len(orders), 4.1), share=True)
+    figure, grid = panels(len(orders), 3.8, width, across=2, share=True)
     most, bottom, top = 1, 1.0, 0.0
-    for order, axes in zip(orders, panels, strict=True):
+    for order, axes in zip(orders, grid, strict=True):
         for algorithm in summary.algorithms:
             cell = summary.cell(name, algorithm, order)
             if cell is not None:
@@ -125,25 +118,24 @@ def loss_by_learners(summary: Summary, name: str) -> Figure:
                 _line(axes, i, values, _label(cell), _COLOURS[algorithm])
     for order in orders:
         bottom = min(bottom, *(value for _, value, _ in _others(summary, name, order)), 1.0)
-    panels[0].set_ylim(0.9 * bottom, 1.05 * top)
-    for order, axes in zip(orders, panels, strict=True):
+    grid[0].set_ylim(0.9 * bottom, 1.05 * top)
+    for order, axes in zip(orders, grid, strict=True):
         _beside(axes, summary, name, order)
-        axes.set_title(_ORDER_TITLES[order], fontsize=10)
+        title(axes, _ORDER_TITLES[order])
         axes.set_xscale("log")
         shown = [i for i in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if i <= most]
         axes.set_xticks(shown, [str(i) for i in shown])
         axes.minorticks_off()
-        axes.set_xlabel("number of learners that vote, i (expert i; log scale)")
-        _legend(axes)
-    panels[0].set_ylabel("rank loss, mean over test rows")
-    _title(figure, f"{name}: rank loss against the number of learners", _BAND)
+        axes.set_xlabel("learners that vote, i (log scale)")
+    figure.supylabel("rank loss, mean over test rows", fontsize=10)
+    legend(figure)
     return figure
 
 
-def learners(summary: Summary, name: str) -> Figure:
+def learners(summary: Summary, name: str, width: float = WIDE) -> Figure:
     """What boosting made of the learners: their weights, the experts' weights, their edges."""
     orders = summary.orders_of(name)
-    figure, panels = _figure(1, 3, (12.6, 4.4))
+    figure, grid = panels(3, 3.6, width, across=3)
     weights, all_edges = (-2.0, 2.0), (-1.0, 1.0)  # where they can lie
     for order in orders:
         style = _LINES[order]
@@ -154,35 +146,36 @@ def learners(summary: Summary, name: str) -> Figure:
             colour = (_COLOURS if order == "file" else _SHUFFLED_COLOURS)[algorithm]
             edges = cell.arrays("edges")
             i = np.arange(1, edges.shape[1] + 1)
-            title = f"{ALGORITHMS[algorithm]}, {order}"
+            label = f"{ALGORITHMS[algorithm]}, {order}"
             if algorithm == "ada_olmr":
-                _line(panels[0], i, cell.arrays("learner_weights"), title, colour, style, weights)
-                _line(panels[1], i, cell.arrays("expert_weights"), title, colour, style)
-            _line(panels[2], i, edges, _label(cell, order), colour, style, all_edges)
-    panels[0].set_title("weights αⁱ at the end (OnlineBMR: all 1)", fontsize=10)
-    panels[0].set_ylabel("weight of learner i")
-    panels[1].set_title("which expert Ada.OLMR follows at the end", fontsize=10)
-    panels[1].set_ylabel("probability of following expert i")
-    panels[2].set_title("empirical edges γᵢ over the whole run", fontsize=10)
-    panels[2].set_ylabel("edge over random guessing")
-    panels[2].axhline(0, color="#666666", linewidth=0.8)
-    for axes, what in zip(panels, ("learner i", "expert i", "learner i"), strict=True):
+                _line(grid[0], i, cell.arrays("learner_weights"), label, colour, style, weights)
+                _line(grid[1], i, cell.arrays("expert_weights"), label, colour, style)
+            _line(grid[2], i, edges, _label(cell, order), colour, style, all_edges)
+    title(grid[0], "weights αⁱ at the end")
+    grid[0].set_ylabel("weight of learner i")
+    title(grid[1], "experts at the end")
+    grid[1].set_ylabel("probability of following expert i")
+    title(grid[2], "edges γᵢ over the whole run")
+    grid[2].set_ylabel("edge over random guessing")
+    grid[2].axhline(0, color=_GREY, linewidth=0.8)
+    for axes, what in zip(grid, ("learner i", "expert i", "learner i"), strict=True):
         axes.set_xlabel(what)
-        if axes.lines:
-            _legend(axes, columns=1)
-    _title(figure, f"{name}: learners' weights, experts' weights and edges", _BAND)
+    legend(figure)
     return figure
 
 
-def loss_by_edge(summary: Summary, name: str) -> Figure | None:
-    """OnlineBMR's loss against the edge that it is told; None if one edge was tried only."""
+def several_edges(summary: Summary, name: str) -> bool:
+    """Whether OnlineBMR was told more than one edge."""
     orders = summary.orders_of(name)
-    tried = {order: summary.over_edges(name, "online_bmr", order) for order in orders}
-    if max(len(cells) for cells in tried.values()) < 2:
-        return None
-    figure, panels = _figure(1, len(orders), (5.4 * len(orders), 4.1), share=True)
-    for order, axes in zip(orders, panels, strict=True):
-        cells = tried[order]
+    return any(len(summary.over_edges(name, "online_bmr", order)) > 1 for order in orders)
+
+
+def loss_by_edge(summary: Summary, name: str, width: float = WIDE) -> Figure:
+    """OnlineBMR's loss against the edge that it is told."""
+    orders = summary.orders_of(name)
+    figure, grid = panels(len(orders), 3.8, width, across=2, share=True)
+    for order, axes in zip(orders, grid, strict=True):
+        cells = summary.over_edges(name, "online_bmr", order)
         axes.errorbar(
             [cell.edge or 0.0 for cell in cells],
             [cell.mean for cell in cells],
@@ -206,47 +199,11 @@ def loss_by_edge(summary: Summary, name: str) -> Figure | None:
         shown = [cell.edge for cell in cells if cell.edge is not None]
         axes.set_xticks(shown, [f"{edge:g}" for edge in shown])
         axes.minorticks_off()
-        axes.set_title(_ORDER_TITLES[order], fontsize=10)
+        title(axes, _ORDER_TITLES[order])
         axes.set_xlabel("edge that OnlineBMR is told (log scale)")
-        _legend(axes)
-    panels[0].set_ylabel("rank loss, mean over test rows")
-    _title(figure, f"{name}: OnlineBMR's rank loss against the edge", _BARS)
+    figure.supylabel("rank loss, mean over test rows", fontsize=10)
+    legend(figure)
     return figure
-
-
-def _figure(
-    rows: int, columns: int, size: tuple[float, float], share: bool = False
-) -> tuple[Figure, list[Axes]]:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install 'boostline[plot]'") from error
-    # A Figure of its own, not pyplot's: no window, no global state.
-    figure = Figure(figsize=size, layout="constrained")
-    panels = list(figure.subplots(rows, columns, squeeze=False, sharey=share).ravel())
-    for axes in panels:
-        axes.grid(True, alpha=0.25)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
-    return figure, panels
-
-
-def _title(figure: Figure, title: str, note: str) -> None:
-    figure.suptitle(title, fontsize=12, fontweight="bold", x=0.01, ha="left")
-    figure.supxlabel(note, fontsize=8.5, color="#444444", x=0.99, ha="right")
-
-
-def _legend(axes: Axes, columns: int = 2) -> None:
-    """Put the legend below the panel, where it hides nothing."""
-    axes.legend(
-        fontsize=8,
-        frameon=False,
-        ncols=columns,
-        columnspacing=1.2,
-        handlelength=2.4,
-        loc="upper center",
-        bbox_to_anchor=(0.5, -0.17),
-    )
 
 
 def _line(
@@ -366,7 +323,7 @@ def _draw_bar(axes: Axes, bar: _Bar, place: int, limit: float) -> None:
         xytext=(8, 0),
         textcoords="offset points",
         va="center",
-        fontsize=8,
+        fontsize=9,
     )
 
 
@@ -386,14 +343,14 @@ def _bars(summary: Summary, name: str) -> list[_Bar]:
             )
         )
     for algorithm in summary.algorithms:
-        colour, title = _COLOURS[algorithm], ALGORITHMS[algorithm]
+        colour, who = _COLOURS[algorithm], ALGORITHMS[algorithm]
         value = printed.loss(algorithm) if printed is not None else None
         if value is not None:
-            bars.append(_Bar(f"{title}, paper", value, value, value, colour, "o", False))
+            bars.append(_Bar(f"{who}, paper", value, value, value, colour, "o", False))
         for order in summary.orders:
             cell = summary.cell(name, algorithm, order)
             if cell is not None:
-                text = f"{title}, ours, {order}"
+                text = f"{who}, ours, {order}"
                 bars.append(_measured(text, cell, colour))
     if not bars:
         return bars

@@ -6,11 +6,13 @@ import html
 import json
 import textwrap
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import boostline
-from boostline.display.html import image, page
+from boostline.display.charts import svg
+from boostline.display.html import chart, page
 from boostline.reproduce import paper, pictures, tables
 from boostline.reproduce.store import write_atomically
 from boostline.reproduce.summary import Summary
@@ -43,7 +45,7 @@ def write_page(summary: Summary, path: Path) -> None:
         *(f'<p class="plainly">{html.escape(text)}</p>' for text in plain_words(summary)),
         "<h2>Results</h2>",
         tables.losses(summary).html(),
-        _figure("overview", pictures.to_png(pictures.overview(summary)), _OVERVIEW),
+        chart(partial(pictures.overview, summary), "Rank loss at a glance", _OVERVIEW),
         tables.times(summary).html(),
         "<h2>Data</h2>",
         tables.table2(summary).html(),
@@ -57,8 +59,8 @@ def write_page(summary: Summary, path: Path) -> None:
 
 def write_docs(summary: Summary, path: Path) -> None:
     """Write the tables as a Markdown page, and the overview beside it as a picture."""
-    picture = path.with_name(f"{path.stem}-overview.png")
-    write_atomically(picture, pictures.to_png(pictures.overview(summary)))
+    picture = path.with_name(f"{path.stem}-overview.svg")
+    write_atomically(picture, svg(pictures.overview(summary)))
     parts = [
         "# Results",
         "",
@@ -68,7 +70,9 @@ def write_docs(summary: Summary, path: Path) -> None:
         "",
         *(line for text in plain_words(summary) for line in (f"> {text}", "")),
         tables.losses(summary).markdown(),
-        f"![{_OVERVIEW}]({picture.name})",
+        f"![Rank loss at a glance]({picture.name})",
+        "",
+        _OVERVIEW,
         "",
         tables.times(summary).markdown(),
         tables.table2(summary).markdown(),
@@ -186,7 +190,10 @@ def duration(seconds: float) -> str:
 
 
 _PROSE_WIDTH = 118
-_OVERVIEW = "Rank loss on the test rows: the paper's figures, ours in both orders, and the decayed label counts"
+_OVERVIEW = (
+    "Rank loss on the test rows, the lower the better: the paper's figures (hollow), ours in both orders, and the "
+    f"decayed counts, which look at no feature. {pictures.BARS}"
+)
 
 
 def _section(summary: Summary, name: str) -> Iterator[str]:
@@ -200,38 +207,30 @@ def _section(summary: Summary, name: str) -> Iterator[str]:
             "booster on this set: the order of its rows is measured, not the learning. "
             "Only shuffled rows tell of learning.</p>"
         )
-    drawn = [
-        (
-            "learning curves",
-            pictures.learning_curves(summary, name),
-            "Rank loss of each row before it is learned, as a moving mean over train and test rows.",
-        ),
-        (
-            "rank loss against the number of learners",
-            pictures.loss_by_learners(summary, name),
-            "Rank loss over the test rows if only the first i learners voted.",
-        ),
-        (
-            "weights and edges",
-            pictures.learners(summary, name),
-            "Weights that Ada.OLMR gave its learners, probabilities with which it follows each expert (the "
-            "first i learners), and the learners' empirical edges.",
-        ),
-        (
-            "rank loss against the edge",
-            pictures.loss_by_edge(summary, name),
-            "OnlineBMR is told an edge. Its rank loss over the test rows for each edge that was tried.",
-        ),
-    ]
-    for title, figure, caption in drawn:
-        if figure is not None:
-            yield _figure(f"{name}: {title}", pictures.to_png(figure), caption)
-
-
-def _figure(title: str, picture: bytes, caption: str) -> str:
-    return (
-        f"<figure>{image(picture, title)}<figcaption>{html.escape(caption)}</figcaption></figure>"
+    yield chart(
+        partial(pictures.learning_curves, summary, name),
+        f"{name}: learning curves",
+        "Rank loss of each row before it is learned, as a moving mean over train and test rows. "
+        + pictures.BAND,
     )
+    yield chart(
+        partial(pictures.loss_by_learners, summary, name),
+        f"{name}: rank loss against the number of learners",
+        "Rank loss over the test rows if only the first i learners voted. " + pictures.BAND,
+    )
+    yield chart(
+        partial(pictures.learners, summary, name),
+        f"{name}: weights and edges",
+        "Weights that Ada.OLMR gave its learners (OnlineBMR's are all 1), probabilities with which it follows each "
+        "expert (the first i learners), and the learners' empirical edges. " + pictures.BAND,
+    )
+    if pictures.several_edges(summary, name):
+        yield chart(
+            partial(pictures.loss_by_edge, summary, name),
+            f"{name}: rank loss against the edge",
+            "OnlineBMR is told an edge. Its rank loss over the test rows for each edge that was tried. "
+            + pictures.BARS,
+        )
 
 
 def _reading(summary: Summary) -> str:

@@ -3,88 +3,17 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from boostline.display.tables import NONE, Table, share
 from boostline.reproduce import paper
 from boostline.reproduce.plan import ALGORITHMS
 from boostline.reproduce.summary import Cell, Summary
 
-if TYPE_CHECKING:
-    from rich.table import Table as RichTable
-
-__all__ = ["Table", "edges", "losses", "runs_csv", "table2", "table3_csv", "times"]
-
-# So that Table 3 fits a terminal of 80 columns; files and pages have it.
-_NOT_ON_TERMINALS = {"label frequency"}
-NONE = "–"  # noqa: RUF001 - the dash that stands for "none" in tables
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of texts: left column names, the others are figures."""
-
-    key: str
-    title: str
-    note: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-    def html(self) -> str:
-        """Return the table as HTML."""
-        head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in self.columns)
-        body = []
-        for row in self.rows:
-            first, *rest = (html.escape(cell) for cell in row)
-            cells = "".join(f"<td>{cell}</td>" for cell in rest)
-            body.append(f'<tr><th scope="row">{first}</th>{cells}</tr>')
-        return (
-            f'<div class="scroll"><table id="{self.key}"><caption>{html.escape(self.title)}</caption>'
-            f"<thead><tr>{head}</tr></thead>\n<tbody>{chr(10).join(body)}</tbody></table></div>\n"
-            f'<p class="note">{html.escape(self.note)}</p>'
-        )
-
-    def markdown(self) -> str:
-        """Return the table as Markdown, with its title and its note."""
-        head, *body = (
-            "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
-            for row in (self.columns, *self.rows)
-        )
-        lines = [head, "|---" + "|---:" * (len(self.columns) - 1) + "|", *body]
-        return "\n".join([f"**{self.title}.** {self.note}", "", *lines, ""])
-
-    def rich(self) -> RichTable:
-        """Return the table for a terminal: narrow, and figures are never cut."""
-        from rich import box
-        from rich.table import Table as RichTable
-
-        table = RichTable(
-            title=self.title,
-            caption=self.note,
-            box=box.SIMPLE_HEAD,
-            padding=0,
-            title_style="bold",
-            title_justify="left",
-            caption_justify="left",
-        )
-        kept = [i for i, column in enumerate(self.columns) if column not in _NOT_ON_TERMINALS]
-        rows = [[row[i].replace(" ± ", "±") for i in kept] for row in self.rows]
-        for place, i in enumerate(kept):
-            words = (*(row[place] for row in rows), *self.columns[i].split())
-            width = max(len(word) for word in words)
-            table.add_column(self.columns[i], justify="right" if i else "left", width=width)
-        for row in rows:
-            table.add_row(*row)
-        return table
-
-    def width(self) -> int:
-        """Return the columns of a terminal that `rich` needs."""
-        columns = self.rich().columns
-        return sum((column.width or 0) + 1 for column in columns) + 1
+__all__ = ["edges", "losses", "runs_csv", "table2", "table3_csv", "times"]
 
 
 def table2(summary: Summary) -> Table:
@@ -99,21 +28,30 @@ def table2(summary: Summary) -> Table:
                 f"{found['mean_relevant']:.2f}",
                 f"{found['max_relevant']}",
                 f"{found['empty_train'] + found['empty_test']:,}",
-                f"{found['repeats_file']:.0%}",
-                f"{found['repeats_shuffled']:.0%}",
+                share(found["repeats_file"], 0),
+                share(found["repeats_shuffled"], 0),
                 _agrees(name, found),
             ]
         )
     return Table(
-        "table2",
-        "Table 2: the data, measured",
-        "|Y|: relevant labels of a row. Repeats: share of the test rows whose label set is that of the "
-        "row before, in file order and when shuffled. As printed: whether the paper's Table 2 has the same figures.",
         [
-            *("data", "train", "test", "dim", "k", "|Y| min", "mean", "max"),
-            *("no label", "repeats: file", "shuffled", "as printed"),
+            *("data", "train rows", "test rows", "features", "labels"),
+            *(
+                "fewest relevant",
+                "mean",
+                "most",
+                "no label",
+                "repeats: file",
+                "shuffled",
+                "as printed",
+            ),
         ],
         rows,
+        "Table 2: the data, measured",
+        "Fewest, mean and most relevant labels of a row; no label: rows without one. Repeats: share of the test "
+        "rows whose label set is that of the "
+        "row before, in file order and when shuffled. As printed: whether the paper's Table 2 has the same figures.",
+        "table2",
     )
 
 
@@ -142,11 +80,6 @@ def losses(summary: Summary) -> Table:
                 ]
             )
     return Table(
-        "table3",
-        "Table 3: rank loss on the test rows",
-        f"Ours: mean ± standard deviation over {_seeds(summary)}; batch and the columns of the paper as printed "
-        "(the paper used the file order). OnlineBMR: the best of its edges, picked on the test rows, as "
-        "the paper did. Decayed counts and label frequency look at no feature.",
         [
             "data",
             "order",
@@ -160,6 +93,11 @@ def losses(summary: Summary) -> Table:
             "label frequency",
         ],
         rows,
+        "Table 3: rank loss on the test rows",
+        f"Ours: mean ± standard deviation over {_seeds(summary)}; batch and the columns of the paper as printed "
+        "(the paper used the file order). OnlineBMR: the best of its edges, picked on the test rows, as "
+        "the paper did. Decayed counts and label frequency look at no feature.",
+        "table3",
     )
 
 
@@ -183,14 +121,14 @@ def times(summary: Summary) -> Table:
         rows.append(row)
     columns = ["data"]
     for title in ("Ada.OLMR", "best BMR"):
-        columns += [f"{title}: paper s", "ours s", "times faster", "µs per row"]
+        columns += [f"{title}: paper (s)", "ours (s)", "times faster", "per row (µs)"]
     return Table(
-        "table3-time",
+        columns,
+        rows,
         "Table 3: runtime of one run, train and test",
         "Ours: processor seconds of one core, mean over seeds and orders. The paper's: seconds on a "
         "2.27 GHz Xeon E7-4860 with the authors' Python; the machines differ.",
-        columns,
-        rows,
+        "table3-time",
     )
 
 
@@ -204,11 +142,11 @@ def edges(summary: Summary) -> Table:
                 mark = "best" if cell is best else ""
                 rows.append([name, order, f"{cell.edge:g}", spread(cell), mark])
     return Table(
-        "edges",
-        "OnlineBMR: every edge that was tried",
-        f"Rank loss on the test rows, mean ± standard deviation over {_seeds(summary)}.",
         ["data", "order", "edge", "rank loss", "best"],
         rows,
+        "OnlineBMR: every edge that was tried",
+        f"Rank loss on the test rows, mean ± standard deviation over {_seeds(summary)}.",
+        "edges",
     )
 
 

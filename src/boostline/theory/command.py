@@ -34,6 +34,7 @@ def theory(
     Fails (exit code 1) if a statement does not hold.
     """
     from boostline.display.progress import show_progress
+    from boostline.display.tables import Table
     from boostline.display.terminal import note, print_json, print_table
     from boostline.theory.experiments import ALL
     from boostline.theory.report import run
@@ -58,11 +59,12 @@ def theory(
             }
         )
     else:
-        rows = [
-            [key, check.statement, check.measured, "holds" if check.holds else "DOES NOT HOLD"]
-            for key, check in checks
-        ]
-        print_table(["experiment", "statement", "measured", ""], rows, left=4)
+        for experiment in made.experiments:
+            rows = [
+                [check.statement, check.measured, "holds" if check.holds else "DOES NOT HOLD"]
+                for check in experiment.checks
+            ]
+            print_table(Table(["statement", "measured", "result"], rows, experiment.title))
         note(f"written: {made.page}")
     if not made.finished:
         raise typer.Exit(130)

@@ -130,7 +130,7 @@ def printed_bound(quick: bool = False) -> Experiment:
         Check(
             "the step of the proof is false at b = ±1, γ = .1, and the corrected one true",
             step.claimed < step.minimum <= step.corrected,
-            f"minimum {step.minimum:.6f}, claimed <= {step.claimed}, corrected {step.corrected}",
+            f"minimum {step.minimum:.6f}, claimed <= {step.claimed}, corrected {step.corrected:.6f}",
         ),
         Check(
             "the corrected bound is kept for all N shown",

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import html
-import io
 import json
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from html import escape
 from pathlib import Path
 
-from boostline.display.html import image, page
+from boostline.display.charts import svg
+from boostline.display.html import chart, page
+from boostline.display.tables import Table
 from boostline.theory.experiment import Experiment
 from boostline.theory.experiments import ALL
+from boostline.theory.pictures import draw
 
 __all__ = ["Report", "run"]
 
@@ -24,7 +27,7 @@ class Report:
     Attributes
     ----------
     page : Path
-        The HTML page; the pictures are inside it and beside it as PNG, the numbers in JSON.
+        The HTML page; the pictures are inside it and beside it as SVG, the numbers in JSON.
     experiments : list of Experiment
     seconds : dict
         Time of each experiment.
@@ -47,7 +50,7 @@ def run(
     progress: Callable[[str, int, int], None] | None = None,
     only: Iterable[str] | None = None,
 ) -> Report:
-    """Run the experiments and write ``theory.html``, ``theory.json`` and a PNG for each.
+    """Run the experiments and write ``theory.html``, ``theory.json`` and an SVG for each.
 
     Parameters
     ----------
@@ -66,7 +69,7 @@ def run(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     made = run(folder, quick=True, only=["printed-bound"])
     ...     sorted(path.name for path in Path(folder).iterdir()), made.holds
-    (['printed-bound.png', 'theory.html', 'theory.json'], True)
+    (['printed-bound.svg', 'theory.html', 'theory.json'], True)
     """
     names = list(ALL) if only is None else list(only)
     unknown = [name for name in names if name not in ALL]
@@ -75,7 +78,6 @@ def run(
     folder = Path(out_dir)
     folder.mkdir(parents=True, exist_ok=True)
     done: list[Experiment] = []
-    pictures: list[bytes] = []
     seconds: dict[str, float] = {}
     finished = True
     try:
@@ -84,17 +86,15 @@ def run(
                 progress(name, number, len(names))
             start = time.perf_counter()
             experiment = ALL[name](quick)
-            picture = _png(experiment)
             seconds[name] = time.perf_counter() - start
-            (folder / f"{name}.png").write_bytes(picture)
+            (folder / f"{name}.svg").write_text(svg(draw(experiment)), encoding="utf-8")
             done.append(experiment)
-            pictures.append(picture)
     except KeyboardInterrupt:
         finished = False
     if progress is not None:
         progress("done" if finished else "stopped", len(done), len(names))
     page = folder / "theory.html"
-    page.write_text(_page(done, pictures, seconds, quick, finished), encoding="utf-8")
+    page.write_text(_page(done, seconds, quick, finished), encoding="utf-8")
     record = {
         "quick": quick,
         "finished": finished,
@@ -106,17 +106,8 @@ def run(
     return Report(page, done, seconds, holds, finished)
 
 
-def _png(experiment: Experiment) -> bytes:
-    from boostline.theory.pictures import draw
-
-    buffer = io.BytesIO()
-    draw(experiment).savefig(buffer, format="png", dpi=130)
-    return buffer.getvalue()
-
-
 def _page(
     done: list[Experiment],
-    pictures: list[bytes],
     seconds: dict[str, float],
     quick: bool,
     finished: bool,
@@ -128,29 +119,25 @@ def _page(
         f"<p>{held} of {total} statements held; {sum(seconds.values()):.0f} seconds"
         f"{', quick sizes' if quick else ''}{'' if finished else '; stopped before the end'}.</p>",
     ]
-    for experiment, picture in zip(done, pictures, strict=True):
-        parts.append(_section(experiment, picture, seconds[experiment.key]))
+    parts += [_section(experiment, seconds[experiment.key]) for experiment in done]
     return page("boostline: the theory, executed", parts)
 
 
-def _section(experiment: Experiment, picture: bytes, seconds: float) -> str:
-    text = html.escape
+def _section(experiment: Experiment, seconds: float) -> str:
     checks = "\n".join(
         f'<li><span class="{"holds" if check.holds else "fails"}">'
-        f"{'holds' if check.holds else 'does not hold'}</span>: {text(check.statement)} "
-        f'<span class="figure">({text(check.measured)})</span></li>'
+        f"{'holds' if check.holds else 'does not hold'}</span>: {escape(check.statement)} "
+        f'<span class="note">({escape(check.measured)})</span></li>'
         for check in experiment.checks
     )
-    head = "".join(f"<th>{text(column)}</th>" for column in experiment.columns)
-    body = "\n".join(
-        "<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in row) + "</tr>"
-        for row in experiment.rows
-    )
     return (
-        f'<h2 id="{experiment.key}">{text(experiment.title)}</h2>\n'
-        f"<p>{text(experiment.text)}</p>\n"
-        f"{image(picture, experiment.title)}\n"
+        f'<h2 id="{experiment.key}">{escape(experiment.title)}</h2>\n'
+        f"{chart(partial(draw, experiment), _sentence(experiment.y_label), experiment.text)}\n"
         f"<ul>\n{checks}\n</ul>\n"
         f"<details><summary>Numbers ({seconds:.1f} s)</summary>"
-        f"<table><tr>{head}</tr>\n{body}</table></details>"
+        f"{Table(experiment.columns, experiment.rows).html()}</details>"
     )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
