@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -19,8 +18,8 @@ HEAVY = (
     "joblib",
     "typer",
 )
-# The aim is 0.3 s on a machine at rest; tests run beside others.
-MOST_SECONDS = 1.0
+# The aim is 0.2 s on a machine at rest; tests run beside others, which slows caches and clocks.
+MOST_SECONDS = 0.6
 
 
 def in_a_fresh_process(code):
@@ -47,13 +46,10 @@ def test_the_default_model_learns_without_a_heavy_library():
 
 
 def test_import_is_quick():
-    """The least of several processes: what others do on this machine only ever adds."""
-    code = "import time; t = time.perf_counter(); import boostline; print(time.perf_counter() - t)"
+    """CPU time, the least of several processes: what others do on this machine only ever adds."""
+    code = "import time; t = time.process_time(); import boostline; print(time.process_time() - t)"
     in_a_fresh_process(code)  # compiles what has changed
-    seconds = []
-    end = time.monotonic() + 60
-    while len(seconds) < 5 and time.monotonic() < end:
-        seconds.append(float(in_a_fresh_process(code)))
+    seconds = [float(in_a_fresh_process(code)) for _ in range(3)]
     assert min(seconds) < MOST_SECONDS, seconds
 
 

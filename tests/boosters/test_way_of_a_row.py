@@ -90,8 +90,8 @@ def test_the_clock_does_not_copy_the_state():
     one.learn(np.zeros(D), {1})
     seconds = []
     for _ in range(20):
-        start = time.perf_counter()
+        start = time.thread_time()
         for _ in range(10):
             assert one.clock == 1
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.thread_time() - start)
     assert min(seconds) < 0.001  # ten copies take 5 ms

@@ -143,7 +143,6 @@ def test_rows_come_one_by_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.process
 @pytest.mark.parametrize("name", [name for name in FORMATS if "parquet" not in name])
 def test_standard_input(name: str, tmp_path: Path) -> None:
     path = write(tmp_path, name, 50)
@@ -175,7 +174,6 @@ def test_standard_input(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.process
 def test_parquet_does_not_come_from_a_pipe() -> None:
     script = "from boostline import data; data.stream('-', format='parquet', labels=['a'])"
     run = subprocess.run(
@@ -196,7 +194,6 @@ LIVE = {
 
 
 @pytest.mark.process
-@pytest.mark.process
 @pytest.mark.parametrize("kind", LIVE)
 def test_rows_are_handed_out_before_the_input_ends(kind: str) -> None:
     """A block comes when its rows are there, whatever may still follow."""
@@ -212,7 +209,7 @@ def test_rows_are_handed_out_before_the_input_ends(kind: str) -> None:
         stdout=subprocess.PIPE,
     ) as run:
         assert run.stdin is not None and run.stdout is not None
-        watchdog = threading.Timer(20.0, run.kill)
+        watchdog = threading.Timer(120.0, run.kill)
         watchdog.start()
         run.stdin.write(first.encode())
         run.stdin.flush()
@@ -223,7 +220,7 @@ def test_rows_are_handed_out_before_the_input_ends(kind: str) -> None:
         watchdog.cancel()
 
 
-TIMES = 20
+TIMES = 10
 MEASURE = """
     from boostline import data
     def peak():  # of this process: getrusage would begin with that of the one that started it
@@ -240,13 +237,12 @@ MEASURE = """
 
 
 @pytest.mark.process
-@pytest.mark.process
 @pytest.mark.parametrize(
     "name", ["a.arff.gz", "sparse.arff", "a.csv", "a.parquet", "a.svm", "a.jsonl"]
 )
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_does_not_grow_with_the_file(name: str, tmp_path: Path) -> None:
-    """Twenty times the rows, 12 MiB of X alone: less than 3 MiB more at the peak."""
+    """Ten times the rows, 6 MiB of X alone: less than 1.5 MiB more at the peak."""
     kind = name.split(".", 1)[1]
     small, large = tmp_path / f"small.{kind}", tmp_path / f"large.{kind}"
     whole = write(tmp_path, name, 20_000)
@@ -258,7 +254,7 @@ def test_memory_does_not_grow_with_the_file(name: str, tmp_path: Path) -> None:
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     rows, grown = run.stdout.split()
     assert int(rows) == 20_000 * TIMES
-    assert float(grown) < 3.0, f"{grown} MiB more"
+    assert float(grown) < 1.5, f"{grown} MiB more"
 
 
 def repeat(source: Path, target: Path, times: int) -> None:

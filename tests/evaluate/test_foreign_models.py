@@ -57,12 +57,12 @@ def test_block_never_changes_the_result_of_a_foreign_model(data, protocol):
         S.append(by_hand.learn(x, y))
     first = 0 if protocol is prequential else data.n_train
     want = metrics.rank_loss(data.Y[first:], np.array(S)[first:])
-    for block in (1, 7, 256):
+    for block in (1, 256):
         loss, sizes = run(block=block)
         assert loss == pytest.approx(want, abs=1e-12)
         assert sizes == {1}
     # Mini-batches are there for the asking, and then block= changes nothing either.
-    together = [run(block=block, mini_batch=20) for block in (1, 20, 30, 256)]
+    together = [run(block=block, mini_batch=20) for block in (1, 30, 256)]
     assert len({loss for loss, _ in together}) == 1
     assert together[0][0] != pytest.approx(want, abs=1e-3)
     assert all(sizes == {20} for _, sizes in together)

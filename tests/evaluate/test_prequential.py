@@ -370,14 +370,14 @@ def test_control_c_loses_nothing_that_was_learned(waiting):
         for i in range(1000):
             if waiting and i == 30:
                 threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
-                time.sleep(20)
+                time.sleep(60)
             yield [0.0], {0}
 
     before = signal.getsignal(signal.SIGINT)
     started = time.perf_counter()
     model = Signalling(2, decay=1)
     result = prequential(model, stream(), block=10)
-    assert time.perf_counter() - started < 10
+    assert time.perf_counter() - started < 50  # not to the end of the wait
     assert result.stopped
     assert result.n == result["Signalling"].n_learned == model.counts[0] == 40 - 10 * waiting
     assert signal.getsignal(signal.SIGINT) is before

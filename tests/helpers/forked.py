@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable
 
 
-def in_child(task: Callable[[], object], seconds: float = 30.0) -> None:
+def in_child(task: Callable[[], object], seconds: float = 120.0) -> None:
     """Fork; the child runs `task` and ends. Fails if it raises, dies or does not come to an end."""
     pid = os.fork()
     if pid == 0:

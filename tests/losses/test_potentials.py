@@ -223,7 +223,7 @@ def test_misuse_is_refused():
 def test_a_table_for_100_learners_takes_half_a_millisecond():
     times = []
     for _ in range(20):
-        start = time.perf_counter()
+        start = time.thread_time()
         step_table(Hinge(), 100, 14, 4, 0.01)
-        times.append(time.perf_counter() - start)
+        times.append(time.thread_time() - start)
     assert min(times) < 1e-3  # measured .2 ms; the slack is for a busy machine

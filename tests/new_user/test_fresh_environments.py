@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
@@ -48,14 +49,17 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-@pytest.fixture
-def install(wheel: Path, tmp_path: Path) -> Install:
+@pytest.fixture(scope="module")
+def install(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Install:
     """Makes a fresh environment with the wheel and some of its extras; returns the folder of its programs."""
 
+    @functools.cache
     def make(extras: str) -> Path:
-        python = tmp_path / "venv" / "bin" / "python"
-        assert run(sys.executable, "-m", "venv", tmp_path / "venv", cwd=tmp_path).returncode == 0
-        pip(python, "install", "--quiet", f"{wheel}{extras}", cwd=tmp_path)
+        folder = tmp_path_factory.mktemp("environment")
+        python = folder / "venv" / "bin" / "python"
+        assert run(sys.executable, "-m", "venv", folder / "venv", cwd=folder).returncode == 0
+        # What is imported is compiled then; all of pandas and SciPy would take longer than the tests.
+        pip(python, "install", "--quiet", "--no-compile", f"{wheel}{extras}", cwd=folder)
         return python.parent
 
     return make

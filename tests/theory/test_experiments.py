@@ -1,5 +1,6 @@
 """Experiments of `boostline theory`: slopes, statements, the report."""
 
+import functools
 import json
 
 import numpy as np
@@ -10,6 +11,12 @@ from boostline.theory.adversary import uniform_vote_loss
 from boostline.theory.experiment import rank_losses, slope
 
 
+@functools.cache
+def at_quick_size(name):
+    """Several tests look at one."""
+    return experiments.ALL[name](True)
+
+
 def assert_all_hold(experiment):
     broken = [check for check in experiment.checks if not check.holds]
     assert not broken, broken
@@ -18,7 +25,7 @@ def assert_all_hold(experiment):
 @pytest.mark.gate
 @pytest.mark.parametrize("name", list(experiments.ALL))
 def test_every_statement_holds_at_quick_sizes(name):
-    experiment = experiments.ALL[name](True)
+    experiment = at_quick_size(name)
     assert_all_hold(experiment)
     assert experiment.key == name
     assert all(len(row) == len(experiment.columns) for row in experiment.rows)
@@ -45,7 +52,7 @@ def test_learners_needed_grow_like_the_logarithm_with_cramers_constant():
 
 @pytest.mark.gate
 def test_samples_needed_grow_like_s_over_epsilon_gamma():
-    experiment = experiments.ALL["samples-needed"](True)
+    experiment = at_quick_size("samples-needed")
     simulated = next(curve for curve in experiment.curves if "simulated" in curve.label)
     assert slope(np.log(simulated.x), np.log(simulated.y)) == pytest.approx(1, abs=0.08)
 
