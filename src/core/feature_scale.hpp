@@ -61,6 +61,7 @@ class FeatureScale {
 
     // Welford's update over the non-zero values; zeros are added in when a moment is asked for.
     void learn(const Entries& row) {
+        if (n_rows_ == kMostRows) return;  // a number that only a file can have: no count goes beyond it
         n_rows_ += 1.0;
         n_always_missing_ = 0;
         for (std::size_t i = 0; i < row.size(); ++i) {

@@ -227,6 +227,23 @@ def test_parquet_with_other_rows_than_it_promises(tmp_path: Path) -> None:
         data.load(path, labels=["y"])
 
 
+def test_parquet_whose_row_groups_have_other_types_than_its_schema(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": np.arange(8.0), "y": [0, 1] * 4}).to_parquet(path, row_group_size=4)
+    double, real = (
+        b"\x15\x0a\x19",
+        b"\x15\x08\x19",
+    )  # Thrift: a column's type, and a list (encodings)
+    before, _, after = path.read_bytes().rpartition(double)
+    path.write_bytes(before + real + after)
+    for read in (data.load, lambda *args, **kwargs: list(data.stream(*args, block=1, **kwargs))):
+        with pytest.raises(
+            DataError,
+            match=r"row group 2 has columns of types FLOAT, INT64, but the schema has DOUBLE, INT64",
+        ):
+            read(path, labels=["y"])
+
+
 def test_parquet_that_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     table = pa.table({"x": np.random.default_rng(0).random(10_000), "y": [0] * 10_000})

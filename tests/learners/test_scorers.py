@@ -261,3 +261,12 @@ def test_members_read_those_that_they_name():
     for model in (alone, among):
         model.learn(X, Y)
     np.testing.assert_array_equal(alone.votes(X)[:, 1], among.votes(X)[:, 3])
+
+
+@pytest.mark.parametrize("reads", [0, None, "kernel", ["kernel", 3]])
+def test_a_member_reads_members_by_their_names(reads):
+    for kind in (Stack, OutputNeighbours):
+        with pytest.raises(
+            TypeError, match=r"reads is .*, but must be names of a committee's members"
+        ):
+            kind(reads=reads)

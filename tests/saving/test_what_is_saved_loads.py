@@ -122,3 +122,18 @@ def test_penalties_whose_inverse_is_infinite_are_refused():
     for learner in (L.Ridge, L.Kernel):
         with pytest.raises(ValueError, match=r"ridge is 5e-324, but must be in \[1e-12"):
             learner(ridge=5e-324)
+
+
+@pytest.mark.parametrize("learner", [bl.learners.Linear(), bl.learners.Neighbours()])
+def test_counts_stay_where_they_are_exact(learner, tmp_path):
+    """A stranger's file may say that 2^53 rows have been learned: learning goes on, and what is saved loads."""
+    X, Y = np.array([[1.0, np.nan], [2.0, 3.0]]), np.array([[True, False], [False, True]])
+    model = bl.LabelRanker(2, learners=[learner])
+    model.learn(X, Y)
+    restored, (cls, config, learners, arrays, n_threads) = model.__reduce__()
+    arrays["learners.0.scale_n_rows"][:] = 2.0**53
+    arrays["learners.0.scale_n_missing"][1] = 2.0**53 - 1
+    forged = restored(cls, config, learners, arrays, n_threads)
+    forged.learn(X, Y)
+    forged.save(tmp_path / "m.blm")
+    assert bl.load(tmp_path / "m.blm").clock == 4

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -242,6 +242,7 @@ class OutputNeighbours(Scorer):
     memory: int = 4000
 
     def __post_init__(self) -> None:
+        _check_reads(self.reads)
         Neighbours(self.n_neighbours, self.memory)
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
@@ -260,10 +261,16 @@ class Stack(Scorer):
     ridge: float = Ridge.ridge
 
     def __post_init__(self) -> None:
+        _check_reads(self.reads)
         Ridge(self.ridge)
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return 12 * n_labels * n_labels
+
+
+def _check_reads(reads: Any) -> None:
+    if not isinstance(reads, list | tuple) or not all(isinstance(name, str) for name in reads):
+        raise TypeError(f"reads is {reads!r}, but must be names of a committee's members")
 
 
 def _draw_seed(rng: np.random.Generator) -> int:

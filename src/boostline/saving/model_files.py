@@ -223,6 +223,8 @@ class _Opened:
             return
         if issubclass(kind, DamagedError | LoadError):
             raise LoadError(f"{self._path} cannot be loaded: {error}") from error
+        if issubclass(kind, MemoryError):
+            raise LoadError(f"{self._path} cannot be loaded: there is no memory for it") from error
         what = f"it lacks {error}" if issubclass(kind, KeyError) else error or kind.__name__
         raise LoadError(f"{self._path} does not describe a model: {what}") from error
 

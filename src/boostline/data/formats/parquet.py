@@ -48,7 +48,22 @@ class ParquetReader(TableReader):
             raise DataError(
                 f"is not a Parquet file, or is incomplete: {error}", path=name
             ) from error
+        self._check_types(name)
         self._lay_out(name, columns, labels, drop, categories, unseen)
+
+    def _check_types(self, name: str) -> None:
+        """Every row group must have the columns that the schema names: pyarrow looks at some block sizes only."""
+        metadata, schema = self._parquet.metadata, self._parquet.schema
+        wanted = [schema.column(i).physical_type for i in range(metadata.num_columns)]
+        for number in range(metadata.num_row_groups):
+            group = metadata.row_group(number)
+            found = [group.column(i).physical_type for i in range(group.num_columns)]
+            if found != wanted:
+                raise DataError(
+                    f"is damaged: row group {number + 1} has columns of types {', '.join(found)}, but the schema has "
+                    f"{', '.join(wanted)}",
+                    path=name,
+                )
 
     def blocks(self, size: int) -> Iterator[Block]:
         """Yield blocks of `size` rows, the last one shorter."""
