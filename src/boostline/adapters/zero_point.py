@@ -122,7 +122,7 @@ class ZeroPoint:
             self._renew()
 
     def _renew(self) -> None:
-        """Move the waiting examples into the histograms and choose the thresholds anew."""
+        """Move the waiting examples into the histograms and choose new thresholds."""
         n, k = self._n_waiting, len(self.thresholds)
         relevance, weights = self._relevance[:n], self._weights[:n]
         bins = ((_relative(self._scores[:n]) + 1) * (_BINS / 2)).astype(np.intp)

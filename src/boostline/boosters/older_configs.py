@@ -1,4 +1,4 @@
-"""Configurations of models that an earlier version saved, in today's words."""
+"""Settings of models that an earlier version saved, as those of this version."""
 
 from __future__ import annotations
 

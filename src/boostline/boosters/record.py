@@ -44,7 +44,7 @@ class Record:
 
     @property
     def n_restarts(self) -> int:
-        """How often learning has started anew because the stream had changed."""
+        """Number of restarts because the stream had changed."""
         return int(self._own("restarts")[0])
 
     @property

@@ -28,7 +28,7 @@ class Expert(StrEnum):
 
 
 class Drift(StrEnum):
-    """What a label ranker does when its loss has risen for good."""
+    """What a label ranker does when its loss rises and stays high."""
 
     restart = "restart"
     none = "none"

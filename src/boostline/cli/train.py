@@ -1,4 +1,4 @@
-"""``boostline train``: learn from a file or a pipe, and be able to go on after anything."""
+"""``boostline train``: learn from a file or a pipe, and continue after any interruption."""
 
 from __future__ import annotations
 
@@ -306,7 +306,7 @@ class _Job:
 
 
 def _with_record(given: Any, record: dict[str, Any]) -> Any:
-    """What is not said anew about the input stays as it was."""
+    """Options of the input that are not given again stay as they were."""
     names = ("drop", "categories", "delimiter", "encoding", "zero_based")
     known = {name: record.get(name) for name in names}
     return replace(given, **{n: v for n, v in known.items() if getattr(given, n) is None})

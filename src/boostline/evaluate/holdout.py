@@ -37,8 +37,8 @@ def train_then_test(
 ) -> Run:
     """Pass once over the train rows and then over the test rows, and score the test rows.
 
-    Each row is predicted before it is learned, in the test part as well, where the model goes on
-    learning unless `freeze` is set. The metrics are means over the test rows.
+    Each row is ranked before it is learned. The model keeps learning on the test rows unless `freeze`
+    is set. The metrics are means over the test rows.
 
     Parameters
     ----------

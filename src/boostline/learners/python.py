@@ -104,7 +104,7 @@ class Adapter:
         self.learner.grow_features(n_features)
 
     def reset(self) -> None:
-        """Forget everything, if the learner can; one that cannot goes on as it is."""
+        """Forget everything; a learner without `reset` stays as it is."""
         if hasattr(self.learner, "reset"):
             self.learner.reset()
 

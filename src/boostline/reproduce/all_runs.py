@@ -65,7 +65,7 @@ class Result:
 
     @property
     def finished(self) -> bool:
-        """Whether all runs that were asked for are there; if not, the same call goes on."""
+        """Whether all runs that were asked for are there; if not, the same call continues."""
         return self.n_done == self.n_tasks
 
 
@@ -110,7 +110,7 @@ def run(
     algorithms
         Of ``"ada_olmr"`` and ``"online_bmr"``.
     edges
-        For OnlineBMR. Default: the four that the paper tried for so many labels.
+        For OnlineBMR. Default: the four that the paper tried for this number of labels.
     orders
         Of ``"file"`` (the paper's) and ``"shuffled"`` (within train and within test).
     seeds

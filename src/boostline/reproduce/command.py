@@ -97,7 +97,7 @@ def reproduce(
 ) -> None:
     """Reproduce the paper's Tables 2 and 3: one pass over train, then test, for each seed and order.
 
-    Each finished run is kept in the folder; the same command goes on where it was stopped. Results are
+    Each finished run is kept in the folder; the same command continues where it was stopped. Results are
     printed and written as JSON, CSV and one HTML page.
     """
     from boostline.cli.row_sources import Input

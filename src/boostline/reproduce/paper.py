@@ -65,7 +65,7 @@ RESULTS: dict[str, Results] = {
 
 
 def edges_for(n_labels: int) -> tuple[float, ...]:
-    """Return the four edges that the paper tried for OnlineBMR with so many labels.
+    """Return the four edges that the paper tried for OnlineBMR with this number of labels.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One file per model, safe to load from a stranger: safetensors for the arrays, JSON for the rest.
+"""One file per model, safe to load from anybody: safetensors for the arrays, JSON for the rest.
 
 The file's one metadata entry, ``boostline``, is a JSON object: ``format`` (the version), ``config`` (as
 `Booster.config` gives it), ``python`` (states of learners written in Python), ``extra`` (what the caller wants to keep
@@ -200,7 +200,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 class _Opened:
-    """An open model file. Whatever goes wrong with a stranger's file becomes a `LoadError` that names it."""
+    """An open model file. All errors in it become a `LoadError` that names the file."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = os.fspath(path)
