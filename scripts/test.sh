@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Sets everything up and runs every check: lint, format, types, tests, doctests, docs.
-. "$(dirname "${BASH_SOURCE[0]}")/environment.sh" test,docs
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh" test,docs,lint
 step() { printf '\n== %s\n' "$*"; }
 step "lint and format"
 .venv/bin/ruff check .
 .venv/bin/ruff format --check .
+find src/core src/bindings -name '*.[ch]pp' -exec .venv/bin/clang-format --dry-run --Werror {} +
+.venv/bin/shellcheck --external-sources --source-path=SCRIPTDIR scripts/*.sh .ci/run
 step "types"
 .venv/bin/mypy
 step "documentation"
