@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 
+from boostline.display.charts import legend, panels, svg, title
+from boostline.display.colours import COLOURS
+
 DOCS = Path(__file__).parents[1] / "docs"
-# Colours that the colour-blind can tell apart (Okabe and Ito).
-OURS, PEER = "#0072B2", "#E69F00"
+OURS = COLOURS["blue"][0]
+PEERS = {"still-learning": COLOURS["orange"][0], "frozen": COLOURS["purple"][0]}
 TITLES = {
     "still-learning": "Still learning on the test rows",
     "frozen": "Frozen after the train rows",
@@ -34,21 +33,27 @@ def table(page: str, anchor: str) -> tuple[list[str], dict[str, list[float]]]:
 
 def main() -> None:
     page = (DOCS / "benchmarks.md").read_text()
-    figure, both = plt.subplots(1, 2, figsize=(10, 4), dpi=120, sharey=True)
-    for axes, (anchor, title) in zip(both, TITLES.items(), strict=True):
+    figure, both = panels(2, 4.4, across=2, share=True)
+    for axes, (anchor, text) in zip(both, TITLES.items(), strict=True):
         sets, losses = table(page, anchor)
-        x = np.arange(len(sets))
+        places = np.arange(len(sets))
         for i, (name, values) in enumerate(losses.items()):
-            colour = OURS if name.startswith("LabelRanker") else PEER
-            axes.bar(x + 0.4 * (i - 0.5), values, 0.38, label=name, color=colour)
-        axes.set_xticks(x, sets, rotation=30)
-        axes.set_title(title)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False, fontsize=9)
-    both[0].set_ylabel("rank loss (lower is better)")
-    both[0].set_ylim(0, 0.2)
-    figure.tight_layout()
-    figure.savefig(DOCS / "overview.png")
+            # Both panels share a legend: what is ours has one name.
+            ours = name.startswith("LabelRanker")
+            label, colour = ("LabelRanker", OURS) if ours else (name, PEERS[anchor])
+            known = np.nan_to_num(values)
+            bars = axes.barh(places + 0.4 * (i - 0.5), known, 0.36, label=label, color=colour)
+            texts = [f"{value:.3f}"[1:] if value else "none" for value in known]
+            axes.bar_label(bars, texts, padding=3, fontsize=9)
+        axes.set_yticks(places, sets)
+        axes.set_xlim(0, 0.19)
+        axes.set_xticks([0, 0.05, 0.1, 0.15], ["0", ".05", ".10", ".15"])
+        axes.set_xlabel("rank loss on the test rows (0 is perfect, .5 is guessing)")
+        axes.grid(axis="y", visible=False)
+        title(axes, text)
+    both[0].invert_yaxis()
+    legend(figure)
+    (DOCS / "overview.svg").write_text(svg(figure))
 
 
 if __name__ == "__main__":

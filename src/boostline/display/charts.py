@@ -62,9 +62,9 @@ def legend(figure: Figure) -> None:
             found.setdefault(label, handle)
     if not found:
         return
-    # An inch has room for about 13 characters of this size.
+    # An inch has room for about 15 characters of this size.
     longest = 5 + max(map(len, found))
-    columns = max(1, min(len(found), int(13 * figure.get_figwidth() / longest)))
+    columns = max(1, min(len(found), int(15 * figure.get_figwidth() / longest)))
     figure.legend(
         list(found.values()),
         list(found),
