@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import io
 import json
 import os
 import signal
@@ -119,6 +120,20 @@ def serving(store: Path, *options: str, **more: Any) -> Iterator[Server]:
     finally:
         if server.process.poll() is None:
             server.kill()
+
+
+def shell(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """The command ``boostline`` in this process, which is quicker than in one of its own."""
+    from boostline.cli import main
+
+    words = [str(argument) for argument in arguments]
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main(words)
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else 0
+    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 
 def features(i: int) -> dict[str, Any]:

@@ -5,26 +5,14 @@ from __future__ import annotations
 import contextlib
 import http.client
 import random
-import subprocess
-import sys
 import threading
 import time
 
 import pytest
-from serving import LABELS, features, label, serving
+from serving import LABELS, features, label, serving, shell
 
 pytestmark = pytest.mark.process
 OPTIONS = ("--labels", ",".join(LABELS), "--snapshot-rows", "40")
-
-
-def shell(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "boostline", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 def test_sigterm_saves_and_the_same_command_goes_on(tmp_path):
