@@ -91,6 +91,7 @@ def overview(service: Service, watch: Watch) -> dict[str, Any]:
     before = [w for w in windows if w["to"] < week_ago][-10:]
     return {
         "model": model(service),
+        "members": _members(service),
         "uptime": time.time() - service.started,
         "rankings": service.n_rankings,
         "waiting": service.n_rankings - service.n_with_feedback,
@@ -103,6 +104,15 @@ def overview(service: Service, watch: Watch) -> dict[str, Any]:
         "delay_95": _mean(recent, "delay_95"),
         **watch.recent(),
     }
+
+
+def _members(service: Service) -> list[str]:
+    """Names of the champion's learners, in the order of their weights."""
+    from boostline.inspect.trees import names_of_votes
+
+    fold = service.champion.fold
+    with fold.turn:
+        return [] if fold.is_cold else list(names_of_votes(fold.model))
 
 
 def _mean(windows: list[dict[str, Any]], name: str) -> float | None:

@@ -1,0 +1,231 @@
+"""Load `boostline serve` on loopback: rankings and feedback at fixed rates, latencies, processor time, memory.
+
+    python scripts/load_serve.py [--seconds 600] [--rankings 200] [--feedbacks 100] [--limit] [--picture limit.svg]
+
+Rows are yeast-like: 100 features, 14 labels. Requests are sent at their times whether or not earlier ones were
+answered, and a latency counts from the time at which a request should have been sent. The server's own part is the
+processor time of the process less that of the model's calls, per request. --limit raises the rate until the 99th
+percentile of rankings passes 15 ms, and --picture draws it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+N_FEATURES, N_LABELS, N_CONNECTIONS = 100, 14, 32
+LABELS = [f"l{i:02d}" for i in range(N_LABELS)]
+P99_WANTED = 0.015
+
+
+class Connection:
+    """One connection that stays open; one request at a time."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+
+    async def ask(self, method: str, path: str, body: bytes = b"") -> tuple[int, bytes]:
+        head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+        self._writer.write(head.encode() + body)
+        answer = await self._reader.readuntil(b"\r\n\r\n")
+        size = int(re.search(rb"content-length: (\d+)", answer)[1])  # type: ignore[index]
+        return int(answer[9:12]), await self._reader.readexactly(size)
+
+
+class Load:
+    """A stream of rows whose labels the features decide."""
+
+    def __init__(self, address: str, seed: int = 0) -> None:
+        self._host, _, self._port = address.partition(":")
+        rng = random.Random(seed)
+        self._weights = [[rng.gauss(0, 1) for _ in range(N_FEATURES)] for _ in LABELS]
+        self._rows = [self._row(rng) for _ in range(2000)]
+        self._free: asyncio.Queue[Connection] = asyncio.Queue()
+        self._n = 0
+        self._waiting: list[tuple[str, bytes]] = []
+        self.statuses: dict[int, int] = {}
+
+    def _row(self, rng: random.Random) -> tuple[str, list[str]]:
+        x = [round(rng.gauss(0, 1), 5) for _ in range(N_FEATURES)]
+        scores = [sum(a * b for a, b in zip(x, w, strict=True)) for w in self._weights]
+        told = [name for name, s in zip(LABELS, scores, strict=True) if s > 6.0]
+        return json.dumps(x), told
+
+    async def connect(self) -> None:
+        for _ in range(N_CONNECTIONS):
+            streams = await asyncio.open_connection(self._host, int(self._port))
+            self._free.put_nowait(Connection(*streams))
+
+    async def get(self, path: str) -> bytes:
+        connection = await self._free.get()
+        _, body = await connection.ask("GET", path)
+        self._free.put_nowait(connection)
+        return body
+
+    async def _one(self, path: str, body: bytes, due: float, seconds: list[float]) -> None:
+        connection = await self._free.get()
+        status, _ = await connection.ask("POST", path, body)
+        seconds.append(time.perf_counter() - due)
+        self._free.put_nowait(connection)
+        self.statuses[status] = self.statuses.get(status, 0) + 1
+
+    def _ranking(self) -> tuple[str, bytes]:
+        x, told = self._rows[self._n % len(self._rows)]
+        id = f"load-{self._n}"
+        self._n += 1
+        self._waiting.append((id, json.dumps({"id": id, "relevant": told}).encode()))
+        return "/rank", f'{{"id": "{id}", "features": {x}, "top": 5}}'.encode()
+
+    def _feedback(self) -> tuple[str, bytes]:
+        if len(self._waiting) < 50:  # labels come late
+            return self._ranking()
+        _, body = self._waiting.pop(random.randrange(len(self._waiting) - 40))
+        del self._waiting[:-5000]
+        return "/feedback", body
+
+    async def run(
+        self, seconds: float, rankings: float, feedbacks: float
+    ) -> dict[str, list[float]]:
+        """Send at fixed rates; return the latencies by path."""
+        found: dict[str, list[float]] = {"/rank": [], "/feedback": []}
+        tasks: set[asyncio.Task[None]] = set()
+        rate = rankings + feedbacks
+        began = time.perf_counter()
+        for i in range(int(seconds * rate)):
+            due = began + i / rate
+            if (wait := due - time.perf_counter()) > 0:
+                await asyncio.sleep(wait)
+            make = self._ranking if random.random() < rankings / rate else self._feedback
+            path, body = make()
+            task = asyncio.create_task(self._one(path, body, due, found[path]))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+        await asyncio.gather(*tasks)
+        return found
+
+
+def figures(exposition: bytes) -> dict[str, float]:
+    wanted = (
+        "boostline_cpu_seconds_total",
+        "boostline_resident_bytes",
+        "boostline_model_cpu_seconds_total",
+    )
+    found: dict[str, float] = {}
+    for line in exposition.decode().splitlines():
+        name = line.partition("{")[0].partition(" ")[0]
+        if name in wanted:
+            found[name.removeprefix("boostline_")] = float(line.rpartition(" ")[2])
+    return found
+
+
+def at(values: list[float], q: float) -> float:
+    return 1e3 * sorted(values)[int(q * (len(values) - 1))]
+
+
+async def measure(load: Load, seconds: float, rankings: float, feedbacks: float) -> dict[str, Any]:
+    before = figures(await load.get("/metrics"))
+    found = await load.run(seconds, rankings, feedbacks)
+    after = figures(await load.get("/metrics"))
+    n = sum(len(values) for values in found.values())
+    cpu = after["cpu_seconds_total"] - before["cpu_seconds_total"]
+    model = after["model_cpu_seconds_total"] - before["model_cpu_seconds_total"]
+    return {
+        "seconds": seconds,
+        "rankings_per_second": len(found["/rank"]) / seconds,
+        "feedbacks_per_second": len(found["/feedback"]) / seconds,
+        "rank_p50_ms": round(at(found["/rank"], 0.5), 2),
+        "rank_p99_ms": round(at(found["/rank"], 0.99), 2),
+        "feedback_p99_ms": round(at(found["/feedback"], 0.99), 2) if found["/feedback"] else None,
+        "own_microseconds_per_request": round(1e6 * (cpu - model) / n),
+        "model_microseconds_per_request": round(1e6 * model / n),
+        "resident_mb_before": round(before["resident_bytes"] / 1e6, 1),
+        "resident_mb_after": round(after["resident_bytes"] / 1e6, 1),
+        "statuses": dict(load.statuses),
+    }
+
+
+async def work(address: str, asked: argparse.Namespace) -> None:
+    load = Load(address)
+    await load.connect()
+    await load.run(asked.warm_up, asked.rankings, asked.feedbacks)
+    print(
+        json.dumps(await measure(load, asked.seconds, asked.rankings, asked.feedbacks)), flush=True
+    )
+    if not asked.limit:
+        return
+    points = []
+    rate = 100.0
+    while rate <= 5000:
+        told = await measure(load, asked.step_seconds, 2 * rate / 3, rate / 3)
+        points.append((rate, told["rank_p50_ms"], told["rank_p99_ms"]))
+        print(json.dumps({"rate": rate, **told}), flush=True)
+        if told["rank_p99_ms"] > 1e3 * P99_WANTED * 4:
+            break
+        rate *= 1.4
+    if asked.picture is not None:
+        draw(points, asked.picture)
+
+
+def draw(points: list[tuple[float, float, float]], path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
+    rates, p50, p99 = zip(*points, strict=True)
+    axes.plot(rates, p50, marker="o", label="half of the rankings within")
+    axes.plot(rates, p99, marker="o", label="99 % of the rankings within")
+    axes.axhline(1e3 * P99_WANTED, color="grey", linestyle=":")
+    axes.set(
+        xlabel="requests per second (two thirds rankings)", ylabel="milliseconds", yscale="log"
+    )
+    axes.legend()
+    figure.savefig(path)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--warm-up", type=float, default=10.0)
+    parser.add_argument("--step-seconds", type=float, default=15.0)
+    parser.add_argument("--rankings", type=float, default=200.0)
+    parser.add_argument("--feedbacks", type=float, default=100.0)
+    parser.add_argument("--limit", action="store_true")
+    parser.add_argument("--picture", type=Path)
+    parser.add_argument(
+        "--folder", type=Path, help="Where the store is to be; a disk, not a memory disk."
+    )
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
+        command = [
+            sys.executable,
+            "-m",
+            "boostline",
+            "serve",
+            "--store",
+            f"{folder}/s.db",
+            "--port",
+            "0",
+        ]
+        server = subprocess.Popen(
+            [*command, "--labels", ",".join(LABELS)], stdout=subprocess.PIPE, text=True
+        )
+        try:
+            assert server.stdout is not None
+            address = server.stdout.readline().split("http://")[1].strip()
+            asyncio.run(work(address, asked))
+        finally:
+            server.terminate()
+            server.wait()
+
+
+if __name__ == "__main__":
+    main()
