@@ -107,12 +107,13 @@ void bind_boosters(nb::module_& m) {
             "learn",
             [](Model& self, nb::object rows, std::int64_t n_features, std::int32_t n_labels,
                Vector<std::int64_t> relevant_start, Vector<std::int32_t> relevant, Vector<std::int64_t> unknown_start,
-               Vector<std::int32_t> unknown, Vector<double> weights) {
+               Vector<std::int32_t> unknown, Vector<double> weights, bool keep_scores) {
                 return self.learn(std::move(rows), n_features, n_labels, {relevant_start, relevant},
-                                  {unknown_start, unknown}, weights);
+                                  {unknown_start, unknown}, weights, keep_scores);
             },
             "rows"_a, "n_features"_a, "n_labels"_a, "relevant_start"_a, "relevant"_a, "unknown_start"_a, "unknown"_a,
-            "weights"_a)
+            "weights"_a, "keep_scores"_a)
+        .def("rank", &Model::rank, "rows"_a, "n_features"_a, "top"_a)
         .def("score", &Model::score, "rows"_a, "n_features"_a)
         .def("votes", &Model::votes, "rows"_a, "n_features"_a)
         .def(

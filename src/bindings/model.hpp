@@ -6,6 +6,7 @@
 #include "bindings/arrays.hpp"
 #include "core/booster.hpp"
 #include "core/memory_faults.hpp"
+#include "core/top_labels.hpp"
 #include "lock.hpp"
 
 namespace boostline {
@@ -87,12 +88,14 @@ class Model {
   public:
     explicit Model(std::unique_ptr<Booster> booster) : booster_(std::move(booster)) {}
 
-    // `n_labels` and `n_features` are what the rows and label sets were checked against.
+    // `n_labels` and `n_features` are what the rows and label sets were checked against. Without `keep_scores` the
+    // array has no rows.
     NewArray<double> learn(nb::object rows, std::int64_t n_features, std::int32_t n_labels, const LabelLists& relevant,
-                           const LabelLists& unknown, Vector<double> weights) {
+                           const LabelLists& unknown, Vector<double> weights, bool keep_scores) {
         const Rows input(std::move(rows), n_features);
         const auto k = static_cast<std::size_t>(n_labels);
-        std::unique_ptr<double[]> scores(new double[std::max<std::size_t>(1, input.size() * k)]);
+        const std::size_t n_kept = keep_scores ? input.size() : 0;
+        std::unique_ptr<double[]> scores(new double[std::max<std::size_t>(1, n_kept) * k]);
         {
             nb::gil_scoped_release no_gil;
             const std::lock_guard<Lock> lock(lock_);
@@ -111,17 +114,38 @@ class Model {
                 labels.importance = weights.data()[i];
                 input.with_row(i, scratch, [&](const Row& row) {
                     const Change change;
-                    booster_->learn(row, labels, &scores[i * k]);
+                    booster_->learn(row, labels, &scores[keep_scores ? i * k : 0]);
                 });
             }
         }
-        return to_numpy(std::move(scores), {input.size(), k});
+        return to_numpy(std::move(scores), {n_kept, k});
     }
 
     // (rows, labels)
     NewArray<double> score(nb::object rows, std::int64_t n_features) const {
         return over_rows(std::move(rows), n_features,
                          [](const Booster& b, const Row& row, double* out) { b.score(row, out); });
+    }
+
+    // (rows, top): the labels with the highest scores, best first.
+    NewArray<std::int64_t> rank(nb::object rows, std::int64_t n_features, std::size_t top) const {
+        const Rows input(std::move(rows), n_features);
+        std::unique_ptr<std::int64_t[]> out;
+        {
+            nb::gil_scoped_release no_gil;
+            const Lock::Reading lock(lock_);
+            const MemoryFaults::InCall in_call;
+            check_width(n_features);
+            std::vector<double> scores(static_cast<std::size_t>(booster_->n_labels())), scratch = input.scratch();
+            top = std::min(top, scores.size());
+            out.reset(new std::int64_t[std::max<std::size_t>(1, input.size() * top)]);
+            for (std::size_t i = 0; i < input.size(); ++i) {
+                if (i % kRowsBetweenSignals == kRowsBetweenSignals - 1) check_signals();
+                input.with_row(i, scratch, [&](const Row& row) { booster_->score(row, scores.data()); });
+                top_labels(scores, top, &out[i * top]);
+            }
+        }
+        return to_numpy(std::move(out), {input.size(), top});
     }
 
     // (rows, votes, labels)

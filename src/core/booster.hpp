@@ -65,11 +65,17 @@ class Booster {
     void score(const Row& x, double* scores) const {
         const std::int32_t needed = experts_needed(clock_ + 1);
         const auto k = static_cast<std::size_t>(n_labels_);
-        std::vector<double> votes(static_cast<std::size_t>(n_votes_) * k);
-        std::vector<double> all((static_cast<std::size_t>(needed) + 1) * k, 0.0);
+        // Large with thousands of labels, so they are kept from row to row. A learner written in Python may score with
+        // a model of its own meanwhile, which then finds none.
+        static thread_local std::vector<double> kept_votes, kept_all;
+        std::vector<double> votes = std::move(kept_votes), all = std::move(kept_all);
+        votes.resize(static_cast<std::size_t>(n_votes_) * k);
+        all.assign((static_cast<std::size_t>(needed) + 1) * k, 0.0);
         learners_.predict(x, k, static_cast<std::size_t>(needed), votes.data());
         for (std::int32_t i = 0; i < needed; ++i) add_vote(i, &votes[static_cast<std::size_t>(i) * k], all.data());
         follow(votes.data(), all.data(), clock_ + 1, scores);
+        kept_votes = std::move(votes);
+        kept_all = std::move(all);
     }
 
     // The votes of every learner, n_votes x k: what `score` adds up.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +65,37 @@ class Booster(State):
 
     # Learning and ranking.
 
-    def learn(self, x: Any, relevant: Any, *, weight: Any = 1.0, unknown: Any = None) -> FloatArray:
+    @overload
+    def learn(
+        self,
+        x: Any,
+        relevant: Any,
+        *,
+        weight: Any = 1.0,
+        unknown: Any = None,
+        return_scores: Literal[True] = True,
+    ) -> FloatArray: ...
+
+    @overload
+    def learn(
+        self,
+        x: Any,
+        relevant: Any,
+        *,
+        weight: Any = 1.0,
+        unknown: Any = None,
+        return_scores: bool,
+    ) -> FloatArray | None: ...
+
+    def learn(
+        self,
+        x: Any,
+        relevant: Any,
+        *,
+        weight: Any = 1.0,
+        unknown: Any = None,
+        return_scores: bool = True,
+    ) -> FloatArray | None:
         """Learn one example or a block; return the scores from before each example was learned.
 
         Parameters
@@ -81,6 +111,8 @@ class Booster(State):
             Importance in [0, 1]: one number, or one per row.
         unknown
             Labels that may or may not be relevant, in the same forms. They are not used.
+        return_scores
+            False returns None: with thousands of labels the scores of a block take more memory than the model.
 
         Returns
         -------
@@ -96,9 +128,11 @@ class Booster(State):
         """
         with self._turn():
             self._catch_up()
-            return self._learn(x, relevant, weight, unknown)
+            return self._learn(x, relevant, weight, unknown, return_scores)
 
-    def _learn(self, x: Any, relevant: Any, weight: Any, unknown: Any) -> FloatArray:
+    def _learn(
+        self, x: Any, relevant: Any, weight: Any, unknown: Any, return_scores: bool
+    ) -> FloatArray | None:
         rows = read_rows(x, self._features)
         sets = self._space.read(relevant, rows.n, rows.is_single, unknown)
         weights = read_weights(weight, rows.n)
@@ -117,6 +151,7 @@ class Booster(State):
                 sets.unknown.start,
                 sets.unknown.values,
                 weights,
+                return_scores,
             )
         except BaseException as error:
             # A row is learned by all or by nobody. With learners written in Python the whole call is taken back;
@@ -135,6 +170,8 @@ class Booster(State):
                 ) from error
             raise
         self._keep(native, rows, sets)
+        if not return_scores:
+            return None
         return scores[0] if rows.is_single else scores
 
     def score(self, x: Any) -> FloatArray:
@@ -158,9 +195,12 @@ class Booster(State):
         labels
             An array of indices, (top,) or (n, top); with named labels a list of names, or a list of lists.
         """
-        if top is not None:
-            top = min(whole_number(top, "top", 1), self._n_labels)
-        order = np.argsort(-self.score(x), axis=-1, kind="stable")[..., :top]
+        top = self._n_labels if top is None else whole_number(top, "top", 1)
+        rows = read_rows(x, self._features)
+        native = self._ready(rows.n_features)
+        order = native.rank(rows.native, rows.n_features, min(top, self._n_labels))
+        if rows.is_single:
+            order = order[0]
         if self._labels is None:
             return order
         return _named(order, self._labels)
