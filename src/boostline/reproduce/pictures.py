@@ -160,6 +160,7 @@ def learners(summary: Summary, name: str, width: float = WIDE) -> Figure:
     grid[2].axhline(0, color=_GREY, linewidth=0.8)
     for axes, what in zip(grid, ("learner i", "expert i", "learner i"), strict=True):
         axes.set_xlabel(what)
+        axes.locator_params(axis="x", integer=True)
     legend(figure)
     return figure
 
@@ -252,7 +253,7 @@ def _beside(axes: Axes, summary: Summary, name: str, order: str, batch: bool = F
     high = axes.get_ylim()[1]
     for label, value, colour in _others(summary, name, order, batch):
         if value > high:  # in words rather than as a line far above
-            axes.plot([], [], " ", label=f"{label}: {value:.3f} ↑")
+            axes.plot([], [], " ", label=f"{label}, {order}: {value:.3f} ↑")
         else:
             axes.axhline(value, color=colour, linestyle=":", linewidth=1.5, label=label)
 

@@ -49,8 +49,8 @@ def table2(summary: Summary) -> Table:
         rows,
         "Table 2: the data, measured",
         "Fewest, mean and most relevant labels of a row; no label: rows without one. Repeats: share of the test "
-        "rows whose label set is that of the "
-        "row before, in file order and when shuffled. As printed: whether the paper's Table 2 has the same figures.",
+        "rows whose label set is that of the row before, in file order and when shuffled. As printed: whether the "
+        "paper's Table 2 has the same figures.",
         "table2",
     )
 
