@@ -8,10 +8,12 @@ import shutil
 import socket
 import subprocess
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from doc_lines import DOCS, PAGES, ROOT, lines
 
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 KATEX = DOCS / "assets" / "katex" / "katex.min.js"
 # What a browser fetches by itself; links that a reader may follow are not among these.
 FETCHED = re.compile(
@@ -64,6 +66,44 @@ def test_files_that_pages_fetch_are_there(site):
             continue
         for name in re.findall(r"<(?:script|img)\b[^>]*\bsrc=\"([^\":]+)\"", page.read_text()):
             assert (page.parent / name.split("?")[0]).exists(), f"{page}: {name}"
+
+
+# Runs in a page with a frame for each page of the site: what is wider than its place.
+WIDE = """<script>addEventListener("load", () => setTimeout(() => {
+  const found = []
+  for (const frame of document.querySelectorAll("iframe")) {
+    const page = frame.contentDocument, path = frame.getAttribute("src")
+    if (page.documentElement.scrollWidth > frame.clientWidth) found.push(path + ": the page")
+    if (frame.clientWidth > 1000)
+      for (const part of page.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code"))
+        if (part.scrollWidth > part.clientWidth + 1) found.push(path + ": " + part.textContent.trim().slice(0, 40))
+  }
+  document.body.dataset.found = encodeURIComponent(JSON.stringify(found))
+}, 1500))</script>"""
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (Debian: chromium)")
+@pytest.mark.parametrize("width", [1280, 390])
+def test_pages_tables_and_code_fit(site, tmp_path, width):
+    pages = [path for path in site.rglob("index.html") if "assets" not in path.parts]
+    assert len(pages) > 30
+    frames = "".join(
+        f'<iframe src="{path.as_uri()}" style="width: {width}px; height: 900px; border: 0"></iframe>'
+        for path in pages
+    )
+    wrapper = tmp_path / "frames.html"
+    wrapper.write_text(f"<!doctype html><meta charset=utf-8>{WIDE}<body>{frames}")
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+    command += ["--allow-file-access-from-files", f"--user-data-dir={tmp_path / 'profile'}"]
+    command += ["--virtual-time-budget=30000", "--window-size=1400,900", "--dump-dom"]
+    done = subprocess.run(
+        [*command, wrapper.as_uri()], capture_output=True, text=True, timeout=300, check=True
+    )
+    found = re.search(r"data-found=\"([^\"]*)\"", done.stdout)
+    assert found, done.stderr
+    assert json.loads(unquote(found[1])) == []
 
 
 def formulas(page: Path) -> list[tuple[int, str]]:
