@@ -138,7 +138,14 @@ PLAIN = "@relation r\n@attribute a real\n@attribute b {0,1}\n@attribute y {0,1}\
         (PLAIN + "1,1,1\nx,1,1\n", r":7: the attribute 'a' is numeric, but has the value 'x'"),
         (PLAIN + "1_0,1,1\n", r":6: the attribute 'a' is numeric, but has the value '1_0'"),
         (PLAIN + ",1,1\n", r":6: the attribute 'a' is numeric, but has the value ''"),
-        (PLAIN + "1e999,1,1\n", r":6: the attribute 'a' has the infinite value"),
+        (
+            PLAIN + "1e999,1,1\n",
+            r":6: the attribute 'a' has an infinite value, but must have numbers from",
+        ),
+        (
+            PLAIN + "1e155,1,1\n",
+            r":6: the attribute 'a' has the value 1e\+155, but must have numbers",
+        ),
         (PLAIN + "-?,1,1\n", r":6: the attribute 'a' is numeric, but has the value '-\?'"),
         (PLAIN + "1\x85,1,1\n", r":6: the attribute 'a' is numeric, but has the value '1\\x85'"),
         (PLAIN + "\uff11,1,1\n", r":6: the attribute 'a' is numeric, but has the value '\uff11'"),

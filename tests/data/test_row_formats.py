@@ -88,6 +88,7 @@ def test_svmlight_is_what_scikit_learn_writes(tmp_path: Path) -> None:
         ("1 1:1\na 1:1\n", r":2: is not of the form"),
         ("1 1:1\n1 2:1 1:1\n", r":2: is not of the form .*sorted and unique"),
         ("1 1:1\n1 1:inf\n", r":2: is not of the form .*infinite"),
+        ("1 1:1\n1 1:1e155\n", r":2: is not of the form .*a feature has the value 1e\+155"),
         (
             "1 1:1\n1 0:1\n",
             r":2: the row has the feature 0, but the first one is 1: pass zero_based=True",
@@ -263,7 +264,8 @@ def test_json_rows_that_have_every_feature_are_dense() -> None:
             '{"features": {"a": [1]}, "labels": []}',
             r"the feature 'a' is an array, but must be a number",
         ),
-        ('{"features": {"a": Infinity}, "labels": []}', r"the feature 'a' is infinite"),
+        ('{"features": {"a": Infinity}, "labels": []}', r"the feature 'a' has an infinite value"),
+        ('{"features": {"a": 1e155}, "labels": []}', r"the feature 'a' has the value 1e\+155"),
         (
             '{"features": {"b": 1}, "labels": []}',
             r"the row has the feature 'b', which is not one of the 1",

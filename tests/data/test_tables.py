@@ -119,6 +119,11 @@ def test_numbers_that_turn_up_late_are_taken() -> None:
             r":3: the column 'x' has 'a', which is no number; pass categories=",
         ),
         ("x,y\n1,0\n1e999,0\n", {}, r":3: the column 'x' has an infinite value"),
+        (
+            "x,y\n1,0\n-1e155,0\n",
+            {},
+            r":3: the column 'x' has the value -1e\+155, but must have numbers",
+        ),
         ("x,y\n1,0\n1,2\n", {}, r":3: the label 'y' has '2', but must have 0 or 1, or be empty"),
         (
             "x,y\n1,0\nz,0\n",

@@ -20,6 +20,8 @@ NativeRows = FloatArray | tuple[NDArray[np.int64], NDArray[np.int64], FloatArray
 #: The largest magnitude of a feature. Learners sum squares over all rows: these sums stay finite for any number of
 #: rows, and so no stream can lead to a state that no file may hold (kLargest in src/core/archive.hpp).
 LARGEST_VALUE = 1e100
+#: What a feature must be, as errors say it.
+ALLOWED_NUMBERS = f"numbers from -{LARGEST_VALUE:g} to {LARGEST_VALUE:g}, or NaN for missing ones"
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,11 @@ def too_large(values: FloatArray) -> NDArray[np.bool_]:
     return np.abs(values) > LARGEST_VALUE  # False for NaN
 
 
+def large_text(value: float) -> str:
+    """How errors name a value that is too large."""
+    return "an infinite value" if np.isinf(value) else f"the value {value:g}"
+
+
 def _refuse_too_large(values: FloatArray, name: str, csr: CSR | None = None) -> None:
     # No copy in the common case; with NaN neither holds, and the values are looked at one by one.
     if not values.size or (values.max() <= LARGEST_VALUE and values.min() >= -LARGEST_VALUE):
@@ -154,8 +161,6 @@ def _refuse_too_large(values: FloatArray, name: str, csr: CSR | None = None) -> 
             row = np.searchsorted(csr.start, place[0], side="right") - 1
             place = [row, csr.column[place[0]]]
         where = ", ".join(str(int(i)) for i in place)
-        what = "an infinite value" if np.isinf(value) else f"the value {value:g}"
         raise ValueError(
-            f"{name} has {what} at [{where}], but must have numbers from -{LARGEST_VALUE:g} to {LARGEST_VALUE:g}, "
-            "or NaN for missing ones"
+            f"{name} has {large_text(value)} at [{where}], but must have {ALLOWED_NUMBERS}"
         )

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from boostline.contract.advice import advice
+from boostline.contract.rows import ALLOWED_NUMBERS, LARGEST_VALUE, large_text, too_large
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError
 from boostline.data.formats.arff_header import Attribute, Place, lay_out, read_header
@@ -127,7 +128,7 @@ class ArffReader(Reader):
             table = np.loadtxt(texts, delimiter=",", comments=None, ndmin=2, dtype=np.float64)
         except ValueError:
             return None
-        if table.shape != (len(texts), len(self._places)) or np.isinf(table).any():
+        if table.shape != (len(texts), len(self._places)) or too_large(table).any():
             return None
         for index, place in enumerate(self._places):
             column = table[:, index]
@@ -241,8 +242,10 @@ def _number(place: Place, text: str) -> float:
     # A domain {0,1} takes 1.0 as well, as files written by way of floats have it.
     if attribute.values is not None and number not in place.bits.values():
         raise ValueError(_unknown_value(attribute, text))
-    if math.isinf(number):
-        raise ValueError(f"the attribute {attribute.name!r} has the infinite value {text!r}")
+    if abs(number) > LARGEST_VALUE:
+        raise ValueError(
+            f"the attribute {attribute.name!r} has {large_text(number)}, but must have {ALLOWED_NUMBERS}"
+        )
     return number
 
 

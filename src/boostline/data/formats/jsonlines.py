@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 from boostline.contract.advice import advice
 from boostline.contract.label_sets import UNKNOWN
 from boostline.contract.labels import distinct_labels, read_told
+from boostline.contract.rows import ALLOWED_NUMBERS, LARGEST_VALUE, large_text
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError, first_repeated
 from boostline.data.formats.reader import Reader
@@ -225,8 +226,10 @@ def _number(name: str, value: Any) -> float:
     if not isinstance(value, (int, float)):
         raise ValueError(f"the feature {name!r} is {_kind(value)}, but must be a number or text")
     number = float(value)
-    if math.isinf(number):
-        raise ValueError(f"the feature {name!r} is infinite")
+    if abs(number) > LARGEST_VALUE:
+        raise ValueError(
+            f"the feature {name!r} has {large_text(number)}, but must have {ALLOWED_NUMBERS}"
+        )
     return number
 
 

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from boostline.contract.advice import advice
+from boostline.contract.rows import ALLOWED_NUMBERS, large_text, too_large
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError, need
 from boostline.data.formats.reader import Reader
@@ -221,8 +222,10 @@ def _parse(
     def parse(rows: list[bytes]) -> Any:
         text = b"".join(row if row.endswith(b"\n") else row + b"\n" for row in rows)
         X, labels = load(io.BytesIO(text), multilabel=True, zero_based=True)
-        if np.isinf(X.data).any():
-            raise ValueError("a value is infinite")
+        if (bad := too_large(X.data)).any():
+            raise ValueError(
+                f"a feature has {large_text(X.data[bad][0])}, but must have {ALLOWED_NUMBERS}"
+            )
         if b"_" in text and any(b"_" in row.split(b"#", 1)[0] for row in rows):
             raise ValueError("a number has an underscore")  # Python's numbers may, no data file's
         return X, labels

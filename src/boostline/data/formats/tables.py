@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from boostline.contract.advice import advice
 from boostline.contract.frames import near_name
+from boostline.contract.rows import ALLOWED_NUMBERS, large_text, too_large
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError, first_repeated, need
 from boostline.data.formats.reader import Chooser, Reader, chosen
@@ -94,11 +95,11 @@ class TableReader(Reader):
                     values, column, known, numbers
                 )
                 position += len(known)
-        infinite = np.argwhere(np.isinf(X))
-        if infinite.size:
-            row, feature = infinite[0]
+        if (bad := np.argwhere(too_large(X))).size:
+            row, feature = bad[0]
             raise DataError(
-                f"the column {self.features[feature]!r} has an infinite value",
+                f"the column {self.features[feature]!r} has {large_text(X[row, feature])}, but must have "
+                f"{ALLOWED_NUMBERS}",
                 path=self.name,
                 line=numbers[int(row)],
             )
