@@ -313,7 +313,7 @@ names = st.text(min_size=1)
 @given(
     st.lists(
         st.tuples(
-            st.dictionaries(names, st.none() | st.booleans() | st.floats(allow_infinity=False)),
+            st.dictionaries(names, st.none() | st.booleans() | st.floats(-1e100, 1e100)),
             st.sets(names),
         ),
         max_size=5,

@@ -148,7 +148,7 @@ def too_large(values: FloatArray) -> NDArray[np.bool_]:
 
 def large_text(value: float) -> str:
     """How errors name a value that is too large."""
-    return "an infinite value" if np.isinf(value) else f"the value {value:g}"
+    return "an infinite value" if np.isinf(value) else f"the value {float(value)!r}"
 
 
 def _refuse_too_large(values: FloatArray, name: str, csr: CSR | None = None) -> None:
