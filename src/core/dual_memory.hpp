@@ -12,6 +12,7 @@
 #include "core/feature_scale.hpp"
 #include "core/label_values.hpp"
 #include "core/math.hpp"
+#include "core/ring.hpp"
 #include "core/scorer.hpp"
 
 namespace boostline {
@@ -66,32 +67,25 @@ struct DualRow {
 // A ring of at most `capacity` rows.
 class DualMemory {
   public:
-    explicit DualMemory(std::size_t capacity) : capacity_(capacity) {}
+    explicit DualMemory(std::size_t capacity) : ring_(capacity) {}
 
-    std::size_t size() const { return rows_.size(); }
+    std::size_t size() const { return ring_.size(); }
+    const Ring& ring() const { return ring_; }
     // By age: 0 is the newest row.
-    DualRow& row(std::size_t age) { return rows_[slot_of(age)]; }
-    const DualRow& row(std::size_t age) const { return rows_[slot_of(age)]; }
+    DualRow& row(std::size_t age) { return rows_[ring_.slot_of(age)]; }
+    const DualRow& row(std::size_t age) const { return rows_[ring_.slot_of(age)]; }
 
     // So that the next `push` needs no memory.
-    void make_room() {
-        if (size() == capacity_ || size() < rows_.capacity()) return;
-        rows_.reserve(std::min(capacity_, std::max<std::size_t>(16, 2 * size())));
-    }
+    void make_room() { rows_.reserve(ring_.room(rows_.capacity(), 16)); }
     // Takes a row; leaves the one that had its place.
     void push(DualRow& row) noexcept {
-        if (size() < capacity_) {
-            rows_.push_back(std::move(row));
-            row = DualRow();
-            next_ = size() == capacity_ ? 0 : size();
-        } else {
-            std::swap(rows_[next_], row);
-            next_ = (next_ + 1) % capacity_;
-        }
+        if (!ring_.is_full()) rows_.emplace_back();
+        std::swap(rows_[ring_.next()], row);
+        ring_.advance();
     }
     void clear() noexcept {
         release(rows_);
-        next_ = 0;
+        ring_.clear();
     }
 
     std::size_t memory_bytes() const {
@@ -123,9 +117,9 @@ class DualMemory {
 
     void load(const ArchiveView& in, const std::string& prefix, std::int64_t n_features, std::size_t n_labels,
               float most_dual) {
-        DualMemory fresh(capacity_);
+        DualMemory fresh(ring_.capacity());
         const std::size_t n = in.size<double>(prefix + "row_importance");
-        if (n > capacity_) throw std::invalid_argument("'" + prefix + "row_importance' has more rows than fit");
+        fresh.ring_.fill(n, prefix + "row_importance");
         Lists index(in, prefix, "row_index", n, static_cast<std::size_t>(n_features));
         Lists relevant(in, prefix, "row_relevant", n, n_labels), unknown(in, prefix, "row_unknown", n, n_labels);
         Lists duals(in, prefix, "row_dual_label", n, n_labels);
@@ -144,27 +138,21 @@ class DualMemory {
             for (const std::int32_t label : labels) row.duals.push_back({label, dual.next()});
             row.importance = importance.next();
         }
-        fresh.next_ = n == capacity_ ? 0 : n;
         fresh.check(prefix, n_features, n_labels, most_dual);
         *this = std::move(fresh);
     }
     void check(const std::string& prefix, std::int64_t n_features, std::size_t n_labels, float most_dual) const {
         constexpr float kMostValue = 1.0f + 1e-5f;
-        const auto ascending = [&](const std::vector<std::int32_t>& list, std::int64_t end, const char* name) {
-            std::int64_t before = -1;
-            for (const std::int32_t i : list) {
-                require(i > before && i < end, prefix, name);
-                before = i;
-            }
+        const auto ascending = [&](const std::vector<std::int32_t>& list, std::size_t end, const char* name) {
+            check_columns(list.data(), list.size(), end, prefix, name);
         };
-        const auto k = static_cast<std::int64_t>(n_labels);
         std::vector<std::int32_t> labels;
         for (const DualRow& row : rows_) {
-            ascending(row.index, n_features, "row_index");
+            ascending(row.index, static_cast<std::size_t>(n_features), "row_index");
             for (const float v : row.value)
                 require(v != 0.0f && v >= -kMostValue && v <= kMostValue, prefix, "row_value");
-            ascending(row.relevant, k, "row_relevant");
-            ascending(row.unknown, k, "row_unknown");
+            ascending(row.relevant, n_labels, "row_relevant");
+            ascending(row.unknown, n_labels, "row_unknown");
             for (const std::int32_t l : row.unknown)
                 require(!std::binary_search(row.relevant.begin(), row.relevant.end(), l), prefix, "row_unknown");
             labels.clear();
@@ -172,20 +160,16 @@ class DualMemory {
                 labels.push_back(dual.label);
                 require(dual.value > 0.0f && dual.value <= most_dual, prefix, "row_dual");
             }
-            ascending(labels, k, "row_dual_label");
+            ascending(labels, n_labels, "row_dual_label");
             require(row.importance > 0.0 && row.importance <= 1.0, prefix, "row_importance");
         }
     }
 
   private:
-    std::size_t slot_of(std::size_t age) const { return (next_ + size() - 1 - age) % size(); }
-
     // put(value) for the values that `each` finds in the rows.
     template <class T, class Each>
     void save_values(Archive& out, const std::string& name, Each&& each) const {
-        const auto visit = [&](auto&& put) {
-            for (std::size_t age = size(); age-- > 0;) each(row(age), put);
-        };
+        const auto visit = [&](auto&& put) { ring_.for_each([&](std::size_t slot) { each(rows_[slot], put); }); };
         std::size_t total = 0;
         visit([&](T) { total += 1; });
         out.add<T>(name, total, [&](auto&& write) { visit([&](T value) { write(&value, 1); }); });
@@ -218,17 +202,15 @@ class DualMemory {
                             std::size_t most) {
             in.read(prefix + name + "_length", n, length);
             for (const std::int32_t l : length) {
-                if (l < 0 || static_cast<std::size_t>(l) > most)
-                    throw std::invalid_argument("the array '" + prefix + name + "_length' has a value out of range");
+                require(l >= 0 && static_cast<std::size_t>(l) <= most, prefix + name, "_length");
                 total += static_cast<std::size_t>(l);
             }
             return total;
         }
     };
 
-    std::size_t capacity_;
-    std::size_t next_ = 0;  // the slot of the next row; of the oldest one once the ring is full
-    std::vector<DualRow> rows_;
+    Ring ring_;
+    std::vector<DualRow> rows_;  // by slot
 };
 
 }  // namespace boostline

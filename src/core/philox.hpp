@@ -32,4 +32,12 @@ inline double philox_uniform(std::uint64_t key, std::uint64_t counter) {
     return static_cast<double>(block[0] >> 11) * 0x1.0p-53;
 }
 
+// The finaliser of splitmix64, to hash by: a fixed bijection, so that a file means the same on every machine.
+inline std::uint64_t splitmix64(std::uint64_t z) {
+    z += 0x9E3779B97F4A7C15ull;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+}
+
 }  // namespace boostline

@@ -33,6 +33,7 @@ class RowMemory {
     RowMemory(std::size_t capacity, std::size_t n_labels) : ring_(capacity, n_labels) {}
 
     std::size_t size() const { return ring_.size(); }
+    const Ring& ring() const { return ring_; }
 
     // By age: 0 is the newest row.
     RowView row(std::size_t age) const { return row_in(ring_.slot_of(age)); }

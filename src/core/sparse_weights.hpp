@@ -12,6 +12,7 @@
 #include "core/archive.hpp"
 #include "core/kernels/label_steps.hpp"
 #include "core/label_values.hpp"
+#include "core/philox.hpp"
 #include "core/portable.hpp"
 
 namespace boostline {
@@ -247,12 +248,8 @@ class SparseWeights {
         row.n_nonzero += weight != 0.0f ? 1u : 0u;
     }
 
-    // The finaliser of splitmix64.
     static std::size_t mix(std::int32_t feature) {
-        auto z = static_cast<std::uint64_t>(feature) + 0x9E3779B97F4A7C15ull;
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-        return static_cast<std::size_t>(z ^ (z >> 31));
+        return static_cast<std::size_t>(splitmix64(static_cast<std::uint64_t>(feature)));
     }
 
     // The place of a feature's row, or -1.

@@ -124,7 +124,8 @@ class LinearScorer final : public Scorer {
         read(x, scratch_);
         const std::size_t n_dense = scale_.make_room_for(scratch_.entries);
         memory_.make_room_for(scratch_.entries.size());
-        draw_replays(scratch_.replays);
+        const auto t = static_cast<std::uint64_t>(scale_.n_rows());  // rows before it
+        memory_.ring().draw_ages(seed_, t, n_replays_, scratch_.replays);
         std::size_t longest = scratch_.entries.size();
         for (const std::size_t age : scratch_.replays) longest = std::max(longest, memory_.row(age).size);
         scratch_.reserve(longest + n_dense, width());
@@ -241,18 +242,6 @@ class LinearScorer final : public Scorer {
         }
     };
 
-    // The ages of the rows that are learnt again after the next one.
-    void draw_replays(std::vector<std::size_t>& ages) const {
-        const auto t = static_cast<std::uint64_t>(scale_.n_rows());  // rows before it
-        const std::size_t held = memory_.size();
-        ages.clear();
-        for (int q = 0; q < n_replays_ && held > 0; ++q) {
-            const double u =
-                philox_uniform(seed_, t * static_cast<std::uint64_t>(n_replays_) + static_cast<std::uint64_t>(q));
-            ages.push_back(static_cast<std::size_t>(u * static_cast<double>(held)));
-        }
-    }
-
     std::size_t width() const { return label_groups(n_labels_) * kLanes; }
 
     void start() {
@@ -275,14 +264,6 @@ class LinearScorer final : public Scorer {
         check_within(bias_squares_, kFirstSquares, kMostSquares, prefix, "bias_squares");
     }
 
-    // The finaliser of splitmix64: a fixed bijection, so that a file means the same on every machine.
-    static std::uint64_t mix(std::uint64_t z) {
-        z += 0x9E3779B97F4A7C15ull;
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-        return z ^ (z >> 31);
-    }
-
     // The entries of a row; hashed: the values that fall into a bucket are added. A missing value adds nothing, as a
     // zero: so a new feature, missing or zero in a row, does not change what the row was without it.
     void read(const Row& x, Scratch& scratch) const {
@@ -293,7 +274,7 @@ class LinearScorer final : public Scorer {
         hashed.clear();
         for (std::size_t i = 0; i < entries.size(); ++i)
             hashed.emplace_back(
-                static_cast<std::int32_t>(mix(static_cast<std::uint64_t>(entries.index[i])) % n_inputs_),
+                static_cast<std::int32_t>(splitmix64(static_cast<std::uint64_t>(entries.index[i])) % n_inputs_),
                 entries.value[i]);
         std::stable_sort(hashed.begin(), hashed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
         entries.index.clear();

@@ -47,7 +47,7 @@ class SparseLinearScorer final : public Scorer {
         row.set_labels(targets);
         row.importance = importance;
         memory_.make_room();
-        draw_replays();
+        memory_.ring().draw_ages(seed_, static_cast<std::uint64_t>(clock_), n_replays_, scratch_.replays);
         const auto& replays = scratch_.replays;
         std::size_t most_bytes = weights_.bytes();
         const auto make_room_for_weights = [&](const DualRow& visited) {
@@ -179,17 +179,6 @@ class SparseLinearScorer final : public Scorer {
         add_up(scratch.row, scratch.sums);
         const double share = total_ > 0.0 ? kFrequency / total_ : 0.0;
         hinge_votes(scratch.sums.data(), counts_.data(), kSteepness, kTail, share, n_labels_, raw);
-    }
-
-    void draw_replays() {
-        const std::size_t held = memory_.size();
-        scratch_.replays.clear();
-        for (int q = 0; q < n_replays_ && held > 0; ++q) {
-            const double u =
-                philox_uniform(seed_, static_cast<std::uint64_t>(clock_) * static_cast<std::uint64_t>(n_replays_) +
-                                          static_cast<std::uint64_t>(q));
-            scratch_.replays.push_back(static_cast<std::size_t>(u * static_cast<double>(held)));
-        }
     }
 
     // The row's scores are in scratch_.sums.
