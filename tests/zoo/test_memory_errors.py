@@ -120,7 +120,7 @@ def test_a_block_keeps_the_rows_before_the_one_without_memory(kind):
         n = model.clock
         if n > 0:
             break
-    said = f"first {n} have been learned, of the others nothing; clock is {n}"
+    said = f"first {n} were learned, the others were not; clock is {n}"
     assert said in error if n < 60 else not error
     assert_same_model(model, learned(kind, X[:n], Y[:n]))
 
