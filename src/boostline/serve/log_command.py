@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from boostline.cli import options as o
+from boostline.display.tables import Table
 from boostline.display.terminal import note, print_json, print_pairs, print_table
 
 __all__ = ["register"]
@@ -40,17 +41,19 @@ def verify(store: StoreOption, threads: o.ThreadsOption = 1, json: o.JsonOption 
         print_json([verdict.to_dict() for verdict in verdicts])
     else:
         print_table(
-            ["model", "from", "to", "rows replayed", "result"],
-            [
+            Table(
+                ["model", "from", "to", "rows replayed", "result"],
                 [
-                    v.model,
-                    str(v.start),
-                    str(v.end),
-                    str(v.rows),
-                    "equal" if v.equal else "DIFFERENT",
-                ]
-                for v in verdicts
-            ],
+                    [
+                        v.model,
+                        str(v.start),
+                        str(v.end),
+                        str(v.rows),
+                        "equal" if v.equal else "DIFFERENT",
+                    ]
+                    for v in verdicts
+                ],
+            )
         )
     if not all(verdict.equal for verdict in verdicts):
         note(
