@@ -40,21 +40,11 @@ def verify(store: StoreOption, threads: o.ThreadsOption = 1, json: o.JsonOption 
     if json:
         print_json([verdict.to_dict() for verdict in verdicts])
     else:
-        print_table(
-            Table(
-                ["model", "from", "to", "rows replayed", "result"],
-                [
-                    [
-                        v.model,
-                        str(v.start),
-                        str(v.end),
-                        str(v.rows),
-                        "equal" if v.equal else "DIFFERENT",
-                    ]
-                    for v in verdicts
-                ],
-            )
-        )
+        rows = [
+            [v.model, str(v.start), str(v.end), str(v.rows), "equal" if v.equal else "DIFFERENT"]
+            for v in verdicts
+        ]
+        print_table(Table(["model", "from", "to", "rows replayed", "result"], rows))
     if not all(verdict.equal for verdict in verdicts):
         note(
             "the log and the newest snapshot do not agree: recover from an older snapshot or a backup"
