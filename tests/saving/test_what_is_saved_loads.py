@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import boostline as bl
-from boostline import saving
+from boostline import _core, saving
 from boostline.contract import rows
-from boostline.saving import SaveError
+from boostline.saving import LoadError, SaveError
 from boostline.saving.container import write
 
 L = bl.learners
@@ -137,3 +137,16 @@ def test_counts_stay_where_they_are_exact(learner, tmp_path):
     forged.learn(X, Y)
     forged.save(tmp_path / "m.blm")
     assert bl.load(tmp_path / "m.blm").clock == 4
+
+
+def test_without_memory_load_says_so(tmp_path):
+    model = bl.LabelRanker(2)
+    model.learn(np.eye(2), np.eye(2))
+    model.save(tmp_path / "m.blm")
+    _core.testing.grant_allocations(0)
+    try:
+        with pytest.raises(LoadError, match=r"m\.blm cannot be loaded: there is no memory for it"):
+            bl.load(tmp_path / "m.blm")
+    finally:
+        _core.testing.grant_allocations(-1)
+    assert bl.load(tmp_path / "m.blm").clock == 2
