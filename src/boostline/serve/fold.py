@@ -20,7 +20,7 @@ from boostline import _core
 from boostline.boosters import Booster
 from boostline.contract.label_sets import UNKNOWN, LabelSets
 from boostline.saving import load_with_extra, save
-from boostline.serve.features import FeatureError, Features
+from boostline.serve.features import Features
 from boostline.serve.label_names import LabelNames
 from boostline.serve.log import Event, Log
 from boostline.serve.probabilities import Probabilities
@@ -200,8 +200,9 @@ class Fold:
             began = time.thread_time()
             scores = self.model.learn(row, LabelSets.of_relevance(relevance[np.newaxis]))
             self.model_seconds += time.thread_time() - began
-        except (FeatureError, ValueError, TypeError) as error:
-            # Two rankings of different lengths may have been served before the first was learned.
+        except ValueError as error:
+            # Two rankings of different lengths may have been served before the first was learned. Errors of other
+            # kinds are ours: they stop the learning, which is said, and the log waits.
             self.on_refused(event.offset, str(error))
             return
         self.probabilities.observe(scores, relevance == 1, relevance == UNKNOWN)
