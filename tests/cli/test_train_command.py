@@ -257,7 +257,7 @@ def test_a_model_that_is_there_is_not_overwritten_by_accident(model_file, boostl
 def test_a_model_saved_in_python_can_be_appended_to_but_not_resumed(csv_file, boostline, tmp_path):
     in_python().save(tmp_path / "m.blm")
     done = boostline(*TRAIN[:-2], "--model", "m.blm", "--resume")
-    assert (done.code, "give --append" in done.err) == (1, True)
+    assert (done.code, "use --append" in done.err) == (1, True)
     done = boostline(*TRAIN[:-2], "--model", "m.blm", "--append", "--json")
     assert (done.code, done.json["clock"]) == (0, 2000)
 

@@ -307,13 +307,15 @@ def test_bad_arguments_are_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="delimiter is not an option of the format arff"):
         data.load(path, labels=["y"], delimiter=";")
     for encoding in ("klingon", "hex", "utf-16"):
-        with pytest.raises(ValueError, match=f"encoding is '{encoding}', but must be one that"):
+        with pytest.raises(
+            ValueError, match=f"encoding is '{encoding}', but must be a known encoding"
+        ):
             data.load(path, labels=["y"], encoding=encoding)
     with pytest.raises(ValueError, match="drop has 'y', which is also named as a label"):
         data.load(path, labels=["y"], drop=["y"])
     with pytest.raises(ValueError, match="n_train is 2, but there are 1 rows"):
         data.load(path, labels=["y"], n_train=2)
-    with pytest.raises(ValueError, match="n_train is given, but the test file says already"):
+    with pytest.raises(ValueError, match="n_train and test are both given"):
         data.load(path, test=path, labels=["y"], n_train=1)
     with pytest.raises(ValueError, match="format is 'xls', but must be one of arff, svmlight"):
         data.load(path, format="xls")

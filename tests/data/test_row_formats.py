@@ -172,9 +172,9 @@ def test_svmlight_streams_need_to_be_told(tmp_path: Path) -> None:
         data.stream(named(SVM, "x.svm"), labels=3)
     with pytest.raises(TypeError, match="features is a list, but must be the number of features"):
         data.stream(named(SVM, "x.svm"), labels=3, features=["a"])
-    with pytest.raises(TypeError, match="svmlight needs a number or a list"):
+    with pytest.raises(TypeError, match="but must be a number or a list"):
         data.stream(named(SVM, "x.svm"), labels="abc", features=3)
-    with pytest.raises(ValueError, match="labels is 0, but at least one"):
+    with pytest.raises(ValueError, match="labels is 0, but must be at least 1"):
         data.stream(named(SVM, "x.svm"), labels=0, features=3)
     with pytest.raises(ValueError, match="the same label twice"):
         data.stream(named(SVM, "x.svm"), labels=[1, 1], features=3)

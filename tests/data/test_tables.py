@@ -172,7 +172,7 @@ def test_the_row_is_right_far_into_the_file() -> None:
 def test_bad_arguments_are_named() -> None:
     for labels, message in (
         ("y", "labels is 'y', but must be a list"),
-        (2, "labels is 2, but a table needs a list"),
+        (2, "labels is 2, but must be a list"),
     ):
         with pytest.raises(TypeError, match=message):
             read("x,y\n", labels=labels)
