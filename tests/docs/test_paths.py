@@ -16,6 +16,12 @@ SOURCES = [
     for p in (ROOT / folder).rglob("*")
     if p.suffix in (".py", ".hpp", ".cpp", ".sh") and p != Path(__file__)
 ]
+#: Not the changelog, which tells of files that are gone.
+SETTINGS = [
+    *(ROOT / name for name in ("CONTRIBUTING.md", "SECURITY.md", "CMakeLists.txt", "mkdocs.yml")),
+    *(ROOT / name for name in ("pyproject.toml", ".pre-commit-config.yaml")),
+    *(p for p in (ROOT / ".github").rglob("*") if p.is_file()),
+]
 EXISTING = {
     p.relative_to(ROOT).as_posix() for folder in FOLDERS for p in (ROOT / folder).rglob("*")
 }
@@ -48,7 +54,9 @@ def exists(name: str) -> bool:
     return any(path == name or path.endswith("/" + name) for path in EXISTING)
 
 
-@pytest.mark.parametrize("page", [*PAGES, *SOURCES], ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page", [*PAGES, *SOURCES, *SETTINGS], ids=lambda p: str(p.relative_to(ROOT))
+)
 def test_named_files_exist(page):
     missing = {name for name in named(page.read_text()) if not exists(name)}
     assert missing - EXAMPLES == set()

@@ -3,14 +3,16 @@
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import boostline as bl
-from boostline.saving import LoadError
+from boostline.saving import LoadError, load_with_extra
 from boostline.saving.container import DTYPES, canonical_json
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -86,6 +88,25 @@ def forged(metadata: Mapping[str, Any], arrays: Arrays) -> bytes:
     text = canonical_json({**metadata, "sha256": digest.hexdigest()})
     encoded = json.dumps({"__metadata__": {"boostline": text}, **header}).encode()
     return len(encoded).to_bytes(8, "little") + encoded + b"".join(body)
+
+
+def raw(header: Any, body: bytes = b"") -> bytes:
+    """A file with this header, or with these bytes in its place."""
+    encoded = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return len(encoded).to_bytes(8, "little") + encoded + body
+
+
+def refuse(path: Path, content: bytes, words: str = "") -> str:
+    """Fails unless a file with this content is refused, in an error that names it and matches the words."""
+    path.write_bytes(content)
+    try:
+        load_with_extra(path)
+    except LoadError as error:
+        said = str(error)
+    else:
+        raise AssertionError("it loads")
+    assert str(path) in said and re.search(words, said), said
+    return said
 
 
 def changed(array: NDArray[Any], place: int, value: Any) -> NDArray[Any]:

@@ -1,11 +1,9 @@
 """What `boostline.inspect` says, against brute force and the model's own scores."""
 
 import itertools
-import re
 
 import numpy as np
 import pytest
-from committees import committee
 from scipy import sparse
 from sklearn.metrics import label_ranking_loss
 
@@ -366,90 +364,3 @@ def test_learners_of_all_kinds_are_shown(stream):
 
 
 # Models without trees.
-
-PARTS = ["kernel", "linear", "ridge", "neighbours", "output_neighbours", "stack"]
-
-
-@pytest.fixture(scope="module", params=["label_ranker", "draw", "online_bmr"])
-def default(request):
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(80, 6))
-    Y = X[:, :5] > 0.5
-    if request.param == "online_bmr":
-        model = bl.OnlineBMR(5, edge="auto", learners=bl.learners.auto_mix())
-    elif request.param == "draw":
-        model = bl.AdaOLMR(5, learners=bl.learners.auto_mix())
-    else:
-        model = bl.LabelRanker(5)
-    model.learn(X, Y)
-    return model, X, Y
-
-
-def test_members_of_a_committee_are_named(default):
-    model, _, _ = default
-    rows = look.learners(model)
-    assert [row.kind for row in rows] == ["committee"] * 6 + ["recency"] * 3
-    assert [row.detail for row in rows] == [*PARTS, "decay 1", "decay 0.9", "decay 0.5"]
-    assert rows[0].name == "committee: kernel" and rows[7].name == "recency: decay 0.9"
-    assert all(row.nodes is None for row in rows)
-    assert sum(row.importance for row in rows) == pytest.approx(1.0)
-    assert rows[0].to_dict()["detail"] == "kernel"
-    assert look.summary(model)["kinds"] == {"committee": 1, "recency": 3}
-    assert look.summary(model)["learners"] == 9
-    assert "trees" not in look.summary(model)
-
-
-def test_a_committee_for_many_features_has_fewer_members():
-    model = bl.LabelRanker(3)
-    assert [row.detail for row in look.learners(model)][:6] == PARTS  # before it knows
-    model.learn(np.zeros(600), {0})
-    found = [row.detail for row in look.learners(model)]
-    assert found[:4] == ["kernel", "linear", "output_neighbours", "stack"] and len(found) == 7
-
-
-def test_shares_of_a_committee_add_up_to_the_score(default):
-    model, X, _ = default
-    for x in X[:10]:
-        for label in range(5):
-            why = look.explain(model, x, label)
-            assert why.shares.sum() == pytest.approx(model.score(x)[label], abs=1e-12)
-    assert why.names[5] == "committee: stack"
-    assert why.to_dict()["learners"] == why.names
-    with pytest.raises(ValueError, match="learner 0 is committee"):
-        look.tree_path(model, 0, X[0])
-
-
-def test_only_trees_split_features(default):
-    model, _, _ = default
-    assert look.feature_splits(model, list("uvwxyz")) == []
-    with pytest.raises(ValueError, match="names has 1 names"):
-        look.feature_splits(model, ["u"])
-
-
-def test_the_page_of_a_model_without_trees(default):
-    pytest.importorskip("matplotlib")
-    model, X, Y = default
-    recorder = look.Recorder()
-    for _ in range(3):
-        recorder.record(model, model.learn(X, Y), Y)
-    page = look.html_report(
-        model, history=recorder.history, why=look.explain(model, X[0], 1), features=list("uvwxyz")
-    )
-    assert "committee: output neighbours" in page and "recency: decay 0.5" in page
-    assert "<h2>Features</h2>" not in page
-    words = re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.S)
-    assert "_" not in words  # words, not the keys of `summary`
-    assert re.search(r"memory\s+[\d.]+ [kM]B", words)
-    assert page.count("<picture>") == 4
-
-
-def test_trees_beside_a_committee_keep_their_places(stream):
-    X, Y = stream
-    model = bl.AdaOLMR(5, learners=[committee(), bl.learners.paper_trees(2)])
-    model.learn(X, Y)
-    rows = look.learners(model)
-    assert [row.nodes is None for row in rows] == [True] * 6 + [False] * 2
-    _, masses = look.tree_path(model, 6, X[0])
-    votes = np.array([masses.get(label, 1.0) for label in range(5)])
-    np.testing.assert_allclose(model.votes(X[0])[6], votes / votes.sum(), rtol=1e-12)
-    assert sum(row.splits for row in look.feature_splits(model)) > 0

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 from committees import committee
-from forging import changed, forged, is_harmless, parts, with_odd_numbers
+from forging import changed, forged, is_harmless, parts, refuse, with_odd_numbers
 
 import boostline as bl
-from boostline.saving import LoadError
 
 L = bl.learners
 K, D = 3, 4
@@ -62,13 +61,6 @@ def no_hang():
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
-
-
-def refuse(path, content):
-    path.write_bytes(content)
-    with pytest.raises(LoadError) as caught:
-        bl.load(path)
-    assert str(path) in str(caught.value)
 
 
 def of_learners(arrays):
