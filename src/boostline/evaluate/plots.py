@@ -5,12 +5,12 @@ from __future__ import annotations
 import textwrap
 from os import PathLike
 
-from boostline.display.charts import panels
+from boostline.display.charts import panels, title
 from boostline.display.colours import SERIES
 from boostline.evaluate.runs import Run
 
 
-def plot_runs(runs: dict[str, Run], path: str | PathLike[str], title: str | None = None) -> None:
+def plot_runs(runs: dict[str, Run], path: str | PathLike[str], heading: str | None = None) -> None:
     """Draw one panel per metric: windowed means as lines, cumulative means dashed."""
     first = next(iter(runs.values()))
     metrics = list(first.metrics)
@@ -23,12 +23,18 @@ def plot_runs(runs: dict[str, Run], path: str | PathLike[str], title: str | None
             label = f"{name}: {run.metrics[metric]:.4f}"
             axes.plot(curve.n, curve.windowed, color=colour, linewidth=1.5, label=label)
             axes.plot(curve.n, curve.cumulative, color=colour, linewidth=1, linestyle="--")
-        axes.set_title(
-            f"{metric.replace('_', ' ')}: mean of the last {window:,} (line) and of all (dashed)"
-        )
+        what = metric.replace("_", " ")
+        title(axes, f"{what}: mean of the last {window:,} (line) and of all (dashed)")
         axes.set_xlabel("examples predicted")
         axes.set_ylabel(textwrap.fill(first.units[metric], 30))
-        axes.legend(title="model: mean of all", frameon=False)
-    if title:
-        figure.suptitle(title)
+        # Beside the panel, where it hides no curve.
+        axes.legend(
+            title="model: mean of all",
+            frameon=False,
+            alignment="left",
+            loc="center left",
+            bbox_to_anchor=(1, 0.5),
+        )
+    if heading:
+        figure.suptitle(heading)
     figure.savefig(path, dpi=150)
