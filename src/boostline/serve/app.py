@@ -13,6 +13,7 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from boostline.serve.log import StoreError
 from boostline.serve.problems import Problem
 from boostline.serve.requests import read_feedback, read_rank
 from boostline.serve.security import HEADERS, Guard
@@ -74,6 +75,9 @@ class Door:
         except Problem as problem:
             status = problem.status
             await send_problem(send, problem)
+        except StoreError as error:
+            status = 503
+            await send_problem(send, Problem(503, str(error), retry_after=30))
         except Exception as error:
             status = 500
             _LOG.error("%s failed: %s", path, error, exc_info=True)

@@ -1,0 +1,111 @@
+"""A full disk, too many requests, a damaged log: said clearly, and nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from fuzzed_requests import ask
+
+import boostline as bl
+from boostline.serve.app import Door
+from boostline.serve.log import Log, StoreError, connect
+from boostline.serve.opening import open_store
+from boostline.serve.requests import Limits
+from boostline.serve.security import Guard
+from boostline.serve.service import Service, Settings
+
+
+@pytest.fixture
+def store(tmp_path):
+    path = str(tmp_path / "s.db")
+    open_store(path, bl.LabelRanker(labels=["a", "b"]))
+    return path
+
+
+def run(store, work, **limits):
+    """Let `work(service, post, get)` ask a service in this process."""
+    service = Service(store, Settings(limits=Limits(**limits)))
+
+    async def all_of_it():
+        service.attach(asyncio.get_running_loop())
+        door = Door(service, Guard(None))
+
+        async def post(path, **body):
+            status, headers, raw = await ask(door, "POST", path, json.dumps(body).encode())
+            return status, headers, json.loads(raw)
+
+        async def get(path):
+            status, headers, raw = await ask(door, "GET", path, b"")
+            return status, headers, json.loads(raw)
+
+        await work(service, post, get)
+
+    try:
+        asyncio.run(all_of_it())
+    finally:
+        service.close()
+
+
+def test_a_full_disk_refuses_and_goes_on_when_there_is_space(store):
+    async def work(service, post, get):
+        assert (await post("/rank", id="before", features=[1.0]))[0] == 200
+        db = service.writer._db
+        (pages,) = db.execute("PRAGMA page_count").fetchone()
+        db.execute(f"PRAGMA max_page_count={pages + 1}")
+        features = {f"f{i}": float(i) for i in range(2000)}
+        status, _, told = await post("/rank", id="full", features=features)
+        assert status == 507 and "disk is full" in told["detail"]
+        assert (await get("/ready"))[0] == 503
+        db.execute("PRAGMA max_page_count=1000000")
+        assert (await post("/rank", id="full", features=features))[0] == 200
+        assert (await get("/ready"))[0] == 200
+
+    run(store, work)
+    ids = [event.id for event in Log(store).events() if event.kind == "rank"]
+    assert ids == ["before", "full"]
+
+
+def test_a_full_queue_says_when_to_come_again(store):
+    async def work(service, post, get):
+        answers = await asyncio.gather(*(post("/rank", features=[float(i)]) for i in range(50)))
+        statuses = [status for status, _, _ in answers]
+        assert set(statuses) == {200, 429}
+        refused = answers[statuses.index(429)]
+        assert refused[1][b"retry-after"] == b"1"
+        assert (await post("/rank", features=[1.0]))[0] == 200
+
+    run(store, work, queue=5)
+
+
+def test_the_same_id_at_the_same_time_is_one_ranking_and_one_lesson(store):
+    async def work(service, post, get):
+        asked = [post("/rank", id="x", features=[1.0]) for _ in range(20)]
+        told = [post("/feedback", id="x", relevant=["a"]) for _ in range(20)]
+        answers = [json.dumps(body) for _, _, body in await asyncio.gather(*asked)]
+        assert len(set(answers)) == 1
+        answers = [json.dumps(body) for _, _, body in await asyncio.gather(*told)]
+        assert len(set(answers)) == 1 and '"revision": 1' in answers[0]
+
+    run(store, work)
+    assert [event.kind for event in Log(store).events()][:3] == ["begin", "rank", "feedback"]
+    assert len(Log(store).of_id("x")) == 2
+
+
+def test_a_damaged_event_stops_the_start_with_its_name(store):
+    async def work(service, post, get):
+        for i in range(5):
+            await post("/feedback", id=f"e{i}", features=[float(i)], relevant=["a"])
+
+    run(store, work)
+    for snapshot in Log(store).of_kinds("snapshot"):
+        told = snapshot.data["snapshot"]
+        path = Path(f"{store}.snapshots/first-{told['offset']:012d}.blm")
+        path.write_bytes(b"x")  # so that events have to be replayed
+    db = connect(store, writes=True)
+    db.execute("UPDATE log SET body = cast('{}' as blob) WHERE offset = 3")
+    db.close()
+    with pytest.raises(StoreError, match=r"event 3 \(feedback\) does not have its checksum"):
+        Service(store)
