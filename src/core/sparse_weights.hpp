@@ -40,6 +40,24 @@ class SparseWeights {
         }
     }
 
+    // The same for some labels alone, ascending.
+    void add_to(std::int32_t feature, float value, std::vector<LabelValue>& sums) const {
+        const std::int64_t at = find(feature);
+        if (at < 0) return;
+        const FeatureRow& row = rows_[static_cast<std::size_t>(at)];
+        if (!row.dense.empty()) {
+            for (LabelValue& sum : sums) sum.value += value * row.dense[static_cast<std::size_t>(sum.label)];
+            return;
+        }
+        auto e = row.entries.begin();
+        const auto end = row.entries.end();
+        for (LabelValue& sum : sums) {
+            while (e != end && e->label < sum.label) ++e;
+            if (e == end) return;
+            if (e->label == sum.label) sum.value += value * e->value;
+        }
+    }
+
     // So that adding to `n` labels of a feature, and to so many more for every call since `new_promises`, needs no
     // memory. Nobody can see that it has been called.
     void new_promises() noexcept { promises_ += 1; }

@@ -22,15 +22,16 @@ def ranker(k, **settings):
     return bl.LabelRanker(k, learners=[SparseLinear(**settings)], drift=None)
 
 
-def test_it_is_its_twin():
+@pytest.mark.parametrize(("k", "n"), [(90, 120), (1100, 40)])
+def test_it_is_its_twin(k, n):
     """With more labels than a visit changes, unknown labels, missing values and weights."""
-    X, Y = documents(120, k=90)
+    X, Y = documents(n, k=k)
     rng = np.random.default_rng(1)
     X[rng.random(X.shape) < 0.02] = np.nan
     labels = np.where(rng.random(Y.shape) < 0.1, np.nan, Y)
     weight = rng.choice([0.3, 1.0], size=len(X))
-    settings = {"C": 2.0, "n_replays": 3, "memory": 50, "seed": 7}
-    model, twin = ranker(90, **settings), reference.SparseLinear(90, 40, **settings)
+    settings = {"C": 2.0, "n_replays": 5, "memory": 50, "seed": 7}
+    model, twin = ranker(k, **settings), reference.SparseLinear(k, 40, **settings)
     for t, (x, y, w) in enumerate(zip(X, labels, weight, strict=True)):
         expected = twin.score(x) + 1e-6
         np.testing.assert_allclose(
@@ -39,7 +40,7 @@ def test_it_is_its_twin():
         model.learn(x, y, weight=w)
         twin.learn(x, np.nan_to_num(y, nan=-1.0), w)
     arrays = learner_arrays(model)
-    weights = np.zeros((40, 90), np.float32)
+    weights = np.zeros((40, k), np.float32)
     weights[np.repeat(arrays["features"], arrays["n_weights"]), arrays["weight_labels"]] = arrays[
         "weights"
     ]

@@ -19,6 +19,7 @@ _FIRST_SCORE = np.float32(-1.0)  # an irrelevant label has no loss there
 _BIAS = np.float32(0.3)  # squared value of the constant feature
 _LEAST_STEP = np.float32(0.01)
 _MOST_STEPS = 64
+_MANY_LABELS, _FULL_REPLAYS = 1024, 4
 
 
 @dataclass
@@ -91,14 +92,19 @@ class SparseLinear:
         frequency = self.counts / self.total if self.total > 0 else self.counts
         return np.asarray(p * p / (p + 1e-3) + 3e-3 * frequency)
 
-    def visit(self, row: _Row) -> None:
-        """Set the dual variables of a row to what is best for this row, those furthest from it first."""
+    def visit(self, row: _Row, of_all: bool = True) -> None:
+        """Set the dual variables of a row to what is best for this row, those furthest from it first.
+
+        Of all labels, or of those alone that are relevant or whose variable is not zero.
+        """
         y = np.where(row.targets > 0, np.float32(1), np.float32(-1))
         slack = np.float32(0.5 / (self.C * row.importance))
         curvature = np.float32(1.0 if row.x.any() else 0.0) + _BIAS + slack
         step = (np.float32(1) - y * self.sums(row.x) - row.duals * slack) / curvature
         step = np.maximum(step, -row.duals)
         step[(np.abs(step) < _LEAST_STEP) | (row.targets < 0)] = 0  # nothing of unknown labels
+        if not of_all:
+            step[(row.duals == 0) & (row.targets <= 0)] = 0
         furthest = np.lexsort((np.arange(len(step)), -np.abs(step)))
         step[furthest[_MOST_STEPS:]] = 0
         row.duals += step
@@ -115,6 +121,7 @@ class SparseLinear:
         for q in range(self.n_replays if self.rows else 0):
             counter = self.clock * self.n_replays + q
             draw = np.random.Generator(np.random.Philox(counter=counter, key=self.seed)).random()
-            self.visit(self.rows[-1 - int(draw * len(self.rows))])
+            few = len(targets) > _MANY_LABELS and q % _FULL_REPLAYS != _FULL_REPLAYS - 1
+            self.visit(self.rows[-1 - int(draw * len(self.rows))], of_all=not few)
         self.clock += 1
         self.rows = [*self.rows, row][-self.memory :]

@@ -8,7 +8,7 @@
 //
 // Scores start at -1, where a label that is irrelevant has no loss: so a row has dual variables only of its relevant
 // labels and of those that it could be taken to have. Of these a visit changes the kMostSteps that are furthest from
-// their best.
+// their best. With many labels most replays look at them alone, so that their cost does not grow with the labels.
 #include "core/dual_memory.hpp"
 #include "core/kernels/label_steps.hpp"
 #include "core/philox.hpp"
@@ -72,9 +72,14 @@ class SparseLinearScorer final : public Scorer {
         for (const std::int32_t l : row.relevant) counts_[static_cast<std::size_t>(l)] += importance;
         for (const std::int32_t f : row.index) weights_.count(f);
         visit(row);  // with the sums of score_to_learn
-        for (const std::size_t age : scratch_.replays) {
-            add_up(memory_.row(age), scratch_.sums);
-            visit(memory_.row(age));
+        for (std::size_t q = 0; q < scratch_.replays.size(); ++q) {
+            DualRow& replayed = memory_.row(scratch_.replays[q]);
+            if (n_labels_ > kManyLabels && q % kFullReplays != kFullReplays - 1) {
+                visit_few(replayed);
+            } else {
+                add_up(replayed, scratch_.sums);
+                visit(replayed);
+            }
         }
         memory_.push(row);
         if (weights_.bytes() > max_bytes_) weights_.forget(max_bytes_ - max_bytes_ / 4);
@@ -135,6 +140,7 @@ class SparseLinearScorer final : public Scorer {
     static constexpr float kBias = 0.3f;        // squared value of the constant feature behind the bias
     static constexpr float kLeastStep = 0.01f;  // smaller ones are not worth their memory
     static constexpr std::size_t kMostSteps = 64;
+    static constexpr std::size_t kManyLabels = 1024, kFullReplays = 4;  // then one replay in four is of all labels
     static constexpr float kMostDual = 1e6f, kMostBias = 1e6f;
     // From scores to votes (debtags, debdepends and bibtex, held-out rows of train): steep, so that what is surely
     // irrelevant is far from what is doubtful, and by frequency where the features say nothing.
@@ -144,18 +150,19 @@ class SparseLinearScorer final : public Scorer {
         Entries entries;
         DualRow row;
         std::vector<float> sums, duals, steps;  // by label
-        std::vector<LabelValue> chosen;
+        std::vector<LabelValue> chosen, few;
         std::vector<std::size_t> replays;  // ages of the rows that are learned again
 
         void reserve(std::size_t n_labels) {
             duals.assign(n_labels, 0.0f);
             steps.resize(n_labels);
             chosen.reserve(n_labels);
+            few.reserve(n_labels);
         }
         std::size_t memory_bytes() const {
             return entries.memory_bytes() + row.memory_bytes() - sizeof(row) +
                    4 * (sums.capacity() + duals.capacity() + steps.capacity()) +
-                   chosen.capacity() * sizeof(LabelValue) + replays.capacity() * sizeof(std::size_t);
+                   (chosen.capacity() + few.capacity()) * sizeof(LabelValue) + replays.capacity() * sizeof(std::size_t);
         }
     };
 
@@ -195,7 +202,45 @@ class SparseLinearScorer final : public Scorer {
         }
         for (const std::int32_t u : row.unknown) steps[static_cast<std::size_t>(u)] = 0.0f;
         for (const LabelValue& dual : row.duals) duals[static_cast<std::size_t>(dual.label)] = 0.0f;
-        choose();
+        std::vector<LabelValue>& chosen = scratch_.chosen;
+        chosen.clear();
+        for (std::size_t j = 0; j < n_labels_; ++j)
+            if (steps[j] != 0.0f) chosen.push_back({static_cast<std::int32_t>(j), steps[j]});
+        take_steps(row);
+    }
+
+    // Of the labels alone that are relevant or have a dual variable.
+    void visit_few(DualRow& row) noexcept {
+        const auto slack = static_cast<float>(0.5 / (c_ * row.importance));
+        const float curvature = (row.index.empty() ? 0.0f : 1.0f) + kBias + slack;
+        std::vector<LabelValue>&few = scratch_.few, &chosen = scratch_.chosen;
+        few.clear();
+        auto r = row.relevant.begin();
+        for (const LabelValue& dual : row.duals) {
+            for (; r != row.relevant.end() && *r <= dual.label; ++r)
+                if (*r < dual.label) few.push_back({*r, bias_[static_cast<std::size_t>(*r)]});
+            few.push_back({dual.label, bias_[static_cast<std::size_t>(dual.label)]});
+        }
+        for (; r != row.relevant.end(); ++r) few.push_back({*r, bias_[static_cast<std::size_t>(*r)]});
+        for (std::size_t i = 0; i < row.index.size(); ++i) weights_.add_to(row.index[i], row.value[i], few);
+        chosen.clear();
+        auto dual = row.duals.begin();
+        r = row.relevant.begin();
+        for (const LabelValue& sum : few) {
+            const float a = dual != row.duals.end() && dual->label == sum.label ? (dual++)->value : 0.0f;
+            while (r != row.relevant.end() && *r < sum.label) ++r;
+            const bool is_relevant = r != row.relevant.end() && *r == sum.label;
+            const float z = is_relevant ? -sum.value : sum.value;
+            float step;
+            hinge_steps(&z, &a, slack, curvature, kLeastStep, 1, &step);
+            if (step != 0.0f) chosen.push_back({sum.label, step});
+        }
+        take_steps(row);
+    }
+
+    // Of the steps in `chosen`, by label, takes the largest.
+    void take_steps(DualRow& row) noexcept {
+        keep_largest(scratch_.chosen);
         add_steps(row.duals, scratch_.chosen.data(), scratch_.chosen.size(), [](float& dual, float step) {
             dual += step;
             dual = dual < kMostDual ? dual : kMostDual;
@@ -206,12 +251,7 @@ class SparseLinearScorer final : public Scorer {
         move(row);
     }
 
-    // The steps to take, by label.
-    void choose() noexcept {
-        std::vector<LabelValue>& chosen = scratch_.chosen;
-        chosen.clear();
-        for (std::size_t j = 0; j < n_labels_; ++j)
-            if (scratch_.steps[j] != 0.0f) chosen.push_back({static_cast<std::int32_t>(j), scratch_.steps[j]});
+    static void keep_largest(std::vector<LabelValue>& chosen) noexcept {
         if (chosen.size() <= kMostSteps) return;
         std::nth_element(chosen.begin(), chosen.begin() + kMostSteps, chosen.end(),
                          [](const LabelValue& a, const LabelValue& b) {
