@@ -145,6 +145,8 @@ class Log:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         self._db = connect(path)
+        # Compaction needs the store for itself, so this does not change while a service runs.
+        self._any_gone = bool(self._query("SELECT 1 FROM gone LIMIT 1"))
 
     def close(self) -> None:
         self._db.close()
@@ -165,7 +167,7 @@ class Log:
 
     def is_gone(self, id: str) -> bool:
         """Whether there were events of this id that were compacted away."""
-        return bool(self._query("SELECT 1 FROM gone WHERE id = ?", id))
+        return self._any_gone and bool(self._query("SELECT 1 FROM gone WHERE id = ?", id))
 
     def to_apply(self, after: int, up_to: int | None = None, most: int = 256) -> list[Event]:
         """Events after an offset that a fold has to look at: all but the rankings."""
