@@ -33,11 +33,13 @@ FILE = re.compile(
 )
 # Written by examples, and by a test.
 EXAMPLES = {
+    "2e/log.py",
     "core/majority.hpp",
     "src/boostline/boosters/majority.py",
     "src/boostline/data/formats/fasttext.py",
     "src/core/majority.hpp",
     "src/core/scorers/followers.cpp",
+    "tomorrow.py",
     "troubled.py",
 }
 
