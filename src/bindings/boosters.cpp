@@ -83,6 +83,8 @@ void bind_boosters(nb::module_& m) {
             "__exit__", [](TurnLock& self, nb::args) { self.unlock(); },
             nb::sig("def __exit__(self, *error: object) -> None"));
 
+    m.def("learning_rates", [] { return to_numpy(Portfolio::kRates, {Portfolio::kChains}); });
+
     model
         .def_static(
             "ada_olmr",
@@ -116,6 +118,7 @@ void bind_boosters(nb::module_& m) {
         .def("rank", &Model::rank, "rows"_a, "n_features"_a, "top"_a)
         .def("score", &Model::score, "rows"_a, "n_features"_a)
         .def("votes", &Model::votes, "rows"_a, "n_features"_a)
+        .def("contributions", &Model::contributions, "rows"_a, "n_features"_a)
         .def(
             "set_threads", [](Model& self, int n) { self.writing([&](Booster& b) { b.set_threads(n); }); }, "n"_a)
         .def(

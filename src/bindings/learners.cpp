@@ -43,8 +43,12 @@ void bind_learners(nb::module_& m) {
         "scorer",
         [](const char* kind, std::int32_t n_labels, std::int64_t n_features,
            const nb::typed<nb::dict, nb::str, nb::any>& settings) {
-            ScorerSettings made{n_labels, n_features, {}};
+            ScorerSettings made{n_labels, n_features, {}, nullptr};
             for (const auto& [name, value] : settings) {
+                if (nb::isinstance<Scorer>(value)) {
+                    made.of = nb::cast<std::shared_ptr<Scorer>>(value);
+                    continue;
+                }
                 auto& place = made.values[nb::cast<const char*>(name)];
                 if (nb::isinstance<nb::float_>(value))
                     place = nb::cast<double>(value);

@@ -154,6 +154,15 @@ class Model {
                                [](const Booster& b, const Row& row, double* out) { b.votes(row, out); });
     }
 
+    // (rows, votes, labels): what each vote adds to the scores
+    NewArray<double> contributions(nb::object rows, std::int64_t n_features) const {
+        return over_rows<true>(std::move(rows), n_features, [](const Booster& b, const Row& row, double* out) {
+            std::vector<double> votes(static_cast<std::size_t>(b.n_votes()) * static_cast<std::size_t>(b.n_labels()));
+            b.votes(row, votes.data());
+            b.contributions(votes.data(), out);
+        });
+    }
+
     // Runs `task(booster)` with the lock of a reader or a writer.
     template <class Task>
     auto reading(Task&& task) const {

@@ -12,6 +12,7 @@
 #include "core/drift_alarm.hpp"
 #include "core/learner_group.hpp"
 #include "core/pair_scratch.hpp"
+#include "core/recent_examples.hpp"
 #include "core/record.hpp"
 
 namespace boostline {
@@ -26,7 +27,8 @@ class Booster {
           seed_(seed),
           learners_(std::move(learners)),
           n_votes_(static_cast<std::int32_t>(learners_.n_votes())),
-          record_(n_votes_, n_labels) {
+          record_(n_votes_, n_labels),
+          recent_(static_cast<std::size_t>(n_labels)) {
         resize_workspace();
     }
     virtual ~Booster() = default;
@@ -39,19 +41,13 @@ class Booster {
     // One round of Algorithm 1. Writes the scores given before learning. If it throws, nothing has been learned, but by
     // learners written in Python.
     void learn(const Row& x, const Labels& labels, double* scores) {
-        const auto k = static_cast<std::size_t>(n_labels_);
-        scratch_.resize(static_cast<std::size_t>(learners_.n_threads()));
-        learners_.for_each([&](std::size_t i, Learner& learner, int) {  // line 4
-            learner.predict_to_learn(x, &votes_[learners_.first_vote(i) * k]);
-        });
-        accumulate();                                                      // line 5
+        gather_votes(x);                                                   // line 4
+        if (has_prefixes()) accumulate();                                  // line 5
         follow(votes_.data(), expert_scores_.data(), clock_ + 1, scores);  // lines 6 and 7
         if (labels.has_pairs()) {                                          // line 8: the true labels
-            prepare(labels);
-            learners_.run(n_votes_ + 1, 4, [&](int i, int thread) {
-                compute_costs(i, labels, scratch_[static_cast<std::size_t>(thread)]);
-            });
+            find_costs(labels);
             const double loss = scratch_[0].rank_loss(scores, labels);
+            if (watches_drift_) recent_.prepare(x, labels);
             teach(x, labels);  // lines 10 to 12
             finish_round(labels, loss);
         } else {
@@ -70,9 +66,10 @@ class Booster {
         static thread_local std::vector<double> kept_votes, kept_all;
         std::vector<double> votes = std::move(kept_votes), all = std::move(kept_all);
         votes.resize(static_cast<std::size_t>(n_votes_) * k);
-        all.assign((static_cast<std::size_t>(needed) + 1) * k, 0.0);
+        all.assign(has_prefixes() ? (static_cast<std::size_t>(needed) + 1) * k : 0, 0.0);
         learners_.predict(x, k, static_cast<std::size_t>(needed), votes.data());
-        for (std::int32_t i = 0; i < needed; ++i) add_vote(i, &votes[static_cast<std::size_t>(i) * k], all.data());
+        for (std::int32_t i = 0; has_prefixes() && i < needed; ++i)
+            add_vote(i, &votes[static_cast<std::size_t>(i) * k], all.data());
         follow(votes.data(), all.data(), clock_ + 1, scores);
         kept_votes = std::move(votes);
         kept_all = std::move(all);
@@ -87,10 +84,12 @@ class Booster {
         n_labels_ = n;
         learners_.grow_labels(n);
         record_.grow_labels(n);
+        recent_.grow_labels(static_cast<std::size_t>(n));
         resize_workspace();
     }
 
     void grow_features(std::int64_t n, bool were_missing) {
+        if (were_missing) recent_.add_missing(static_cast<std::size_t>(n_features_), static_cast<std::size_t>(n));
         n_features_ = n;
         learners_.grow_features(n, were_missing);
     }
@@ -101,6 +100,13 @@ class Booster {
     std::uint64_t clock() const { return clock_; }
     // The expert that is followed at time t, counted from 1.
     virtual std::int32_t followed(std::uint64_t) const { return n_votes_; }
+    // What each vote adds to the scores at the present clock, n_votes x k.
+    virtual void contributions(const double* votes, double* out) const {
+        const std::vector<double> weights = effective_weights();
+        const auto k = static_cast<std::size_t>(n_labels_);
+        for (std::size_t i = 0; i < weights.size(); ++i)
+            for (std::size_t j = 0; j < k; ++j) out[i * k + j] = weights[i] * votes[i * k + j];
+    }
     // What each learner's vote counts in the scores at the present clock.
     virtual std::vector<double> effective_weights() const {
         std::vector<double> weights = learner_weights_;
@@ -113,7 +119,8 @@ class Booster {
     std::size_t memory_bytes() const {
         const std::size_t doubles = votes_.capacity() + expert_scores_.capacity() + costs_.capacity() +
                                     rank_losses_.capacity() + cost_widths_.capacity() + learner_weights_.capacity();
-        return sizeof(*this) + doubles * sizeof(double) + record_.memory_bytes() + learners_.memory_bytes();
+        return sizeof(*this) + doubles * sizeof(double) + record_.memory_bytes() + recent_.memory_bytes() +
+               learners_.memory_bytes();
     }
 
     // With `share_serial` the learners written in Python are not copied: see restore.
@@ -133,6 +140,7 @@ class Booster {
         out.add("learner_weights", learner_weights_);
         out.add("restarts", std::vector<std::int64_t>{n_restarts_, static_cast<std::int64_t>(restarted_at_)});
         out.add("drift_alarm", alarm_.values());
+        if (watches_drift_) recent_.save(out, "recent_");
     }
     // Fills what `check` looks at, and checks it.
     void load(const ArchiveView& in) {
@@ -146,6 +154,7 @@ class Booster {
         require(n_restarts_ >= 0 && static_cast<std::uint64_t>(n_restarts_) <= clock_ && restarted_at_ <= clock_, "",
                 "restarts");
         alarm_.check(static_cast<double>(clock_));
+        recent_.check("recent_", static_cast<std::size_t>(n_features_));
     }
 
     // The last round, for tests and for looking inside.
@@ -161,7 +170,9 @@ class Booster {
         return copy;
     }
 
-    // What an algorithm supplies. Experts are numbered 1 .. N; expert_scores has s^0 .. s^N.
+    // What an algorithm supplies. Experts are numbered 1 .. N; expert_scores has s^0 .. s^N, if the algorithm looks at
+    // sums of the first i votes at all.
+    virtual bool has_prefixes() const { return true; }
     virtual std::int32_t experts_needed(std::uint64_t t) const = 0;
     virtual void follow(const double* votes, const double* expert_scores, std::uint64_t t, double* scores) const = 0;
     // Costs that are found for all learners at once, and the memory that `update` needs.
@@ -176,6 +187,8 @@ class Booster {
     virtual void update(const Labels& labels, double t) noexcept = 0;
     // After every row, with a pair to rank or without; the clock counts it already.
     virtual void row_learned(const Labels&) noexcept {}
+    // What an algorithm counts besides, before `update`.
+    virtual void keep_own_record(const Labels&, double) noexcept {}
     virtual void restart_weights() noexcept = 0;  // as new
 
     virtual void restore_own(const Booster& earlier) {
@@ -185,6 +198,7 @@ class Booster {
         n_restarts_ = earlier.n_restarts_;
         restarted_at_ = earlier.restarted_at_;
         alarm_ = earlier.alarm_;
+        recent_ = earlier.recent_;
     }
 
     virtual void load_own(const ArchiveView& in) {
@@ -198,6 +212,7 @@ class Booster {
         std::vector<double> alarm;
         in.read("drift_alarm", DriftAlarm::kValues, alarm);
         alarm_.set(alarm);
+        if (watches_drift_) recent_.load(in, "recent_", static_cast<std::size_t>(n_features_));
     }
     // Works out what follows from the state.
     virtual void after_load() {}
@@ -261,6 +276,20 @@ class Booster {
         for (std::int32_t i = 0; i < n_votes_; ++i) add_vote(i, vote_row(i), expert_scores_.data());
     }
 
+    void gather_votes(const Row& x) {
+        const auto k = static_cast<std::size_t>(n_labels_);
+        scratch_.resize(static_cast<std::size_t>(learners_.n_threads()));
+        learners_.for_each([&](std::size_t i, Learner& learner, int) {
+            learner.predict_to_learn(x, &votes_[learners_.first_vote(i) * k]);
+        });
+    }
+
+    void find_costs(const Labels& labels) {
+        prepare(labels);
+        learners_.run(n_votes_ + 1, 4,
+                      [&](int i, int thread) { compute_costs(i, labels, scratch_[static_cast<std::size_t>(thread)]); });
+    }
+
     // All learners take the row, or none does. Costs go to them normalised to [0, 1], with weight = max - min times the
     // example's importance.
     void teach(const Row& x, const Labels& labels) {
@@ -292,10 +321,13 @@ class Booster {
     // `loss` is the rank loss of the scores that were given.
     void finish_round(const Labels& labels, double loss) noexcept {
         record_.add(labels, {votes_.data(), costs_.data(), cost_widths_.data(), rank_losses_.data() + 1, loss});
+        keep_own_record(labels, loss);
         update(labels, static_cast<double>(clock_ - restarted_at_) + 1.0);  // lines 9 and 13
         clock_ += 1;
         row_learned(labels);
-        if (watches_drift_ && labels.importance > 0.0 && alarm_.add(loss)) restart();
+        if (!watches_drift_ || !(labels.importance > 0.0)) return;
+        recent_.push(loss);
+        if (alarm_.add(loss)) restart();
     }
 
     // The stream has changed: what was learned misleads now. Edges and losses go on counting. Learners written in
@@ -306,13 +338,31 @@ class Booster {
         alarm_ = DriftAlarm();
         n_restarts_ += 1;
         restarted_at_ = clock_;
+        if (!learners_.has_serial()) learn_since_change();
+        recent_.clear();
         learners_.reset(/*serial=*/true);
+    }
+
+    // The rows since the change, which are few, are learned once more: then the model is as if it had started there.
+    // Without memory it starts here, or somewhere between.
+    void learn_since_change() noexcept {
+        try {
+            recent_.for_rows_since_change(n_features_, n_labels_, [&](const Row& x, const Labels& labels) {
+                gather_votes(x);
+                if (has_prefixes()) accumulate();
+                find_costs(labels);
+                teach(x, labels);
+                update(labels, 1.0);
+            });
+        } catch (const std::exception&) {
+        }
     }
 
     std::vector<double> votes_, expert_scores_, costs_;  // h^1.., s^0.., c^1.. of the round at hand
     Record record_;
     bool watches_drift_ = false;
     DriftAlarm alarm_;
+    RecentExamples recent_;  // only where drift is watched
     std::int64_t n_restarts_ = 0;
     std::uint64_t restarted_at_ = 0;
     std::vector<PairScratch> scratch_;

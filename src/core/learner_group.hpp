@@ -27,6 +27,7 @@ class LearnerGroup {
 
     const Learners& all() const { return learners_; }
     std::size_t n_votes() const { return n_votes_; }
+    bool has_serial() const { return !serial_.empty(); }
     std::size_t first_vote(std::size_t i) const { return first_vote_[i]; }
 
     // The votes of the learners that give the first `needed`, n_votes x k.

@@ -18,6 +18,7 @@ struct ScorerSettings {
     std::int32_t n_labels = 0;
     std::int64_t n_features = 0;
     std::map<std::string, std::variant<double, std::uint64_t>> values;
+    std::shared_ptr<const Scorer> of = nullptr;  // of a scorer that is made of another: that one, as new
 
     double number(const char* name) const {
         return std::visit([](auto value) { return static_cast<double>(value); }, find(name));

@@ -2,6 +2,7 @@
 
 from boostline.learners import (
     Committee,
+    Generations,
     Kernel,
     Linear,
     Neighbours,
@@ -11,7 +12,17 @@ from boostline.learners import (
 )
 from boostline.learners.scorers import Scorer
 
-NAMES = ("kernel", "linear", "ridge", "neighbours", "output_neighbours", "stack")
+NAMES = (
+    "kernel",
+    "linear",
+    "ridge",
+    "neighbours",
+    "output_neighbours",
+    "stack",
+    "forgetting_ridge",
+    "recent_kernel",
+    "recent_linear",
+)
 
 
 def committee(
@@ -31,5 +42,8 @@ def committee(
         "neighbours": Neighbours(n_neighbours, memory),
         "output_neighbours": OutputNeighbours(n_neighbours=n_neighbours, memory=memory),
         "stack": Stack(),
+        "forgetting_ridge": Ridge(forgetting=0.99),
+        "recent_kernel": Generations(Kernel(), length=50),
+        "recent_linear": Generations(Linear(min(n_replays, 4), memory, seed=seed), length=70),
     }
     return Committee([members[name] for name in names or NAMES], few_features)

@@ -126,7 +126,10 @@ BOOSTER_ATTACKS: dict[str, dict[str, tuple[float, ...]]] = {
     },
     "label_ranker": {
         "chain_weights": (-0.1, 1.5, 1e308, -5e-324),
-        "expert_log_weights": (1.0, -N - 1.0),
+        "chain_masses": (-0.1, 0.0, 1.5, 1e308),
+        "regret_gains": (-N - 1.0, 1e308),
+        "surrogate": (-1.0, 1e308),
+        "recent_losses": (-0.1, 1.5),
     },
     "online_bmr": {"learner_weights": (0.0, 2.0, 1e308)},
 }

@@ -14,11 +14,22 @@ _spec = importlib.util.spec_from_file_location("golden_make", GOLDEN / "make.py"
 make = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(make)
 
-FILES = sorted(GOLDEN.glob("format-*.blm"))
+ALL = sorted(GOLDEN.glob("format-*.blm"))
+#: The rule of LabelRanker was another one before format 3.
+REPLACED = [p for p in ALL if p.stem.startswith(("format-1-mix", "format-2-mix"))]
+FILES = [p for p in ALL if p not in REPLACED]
+
+
+@pytest.mark.parametrize("path", REPLACED, ids=lambda path: path.stem)
+def test_a_file_of_the_rule_that_was_replaced_says_who_reads_it(path):
+    with pytest.raises(
+        saving.LoadError, match=r"LabelRanker of format [12].*version 0\.1.*reads it"
+    ):
+        bl.load(path)
 
 
 def test_every_format_version_has_its_files():
-    versions = {int(path.name.split("-")[1]) for path in FILES}
+    versions = {int(path.name.split("-")[1]) for path in ALL}
     assert versions == set(range(1, saving.FORMAT + 1))
 
 

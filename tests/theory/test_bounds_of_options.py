@@ -137,13 +137,16 @@ def test_a_loss_that_does_not_split_into_pairs_is_refused_with_the_reason():
 # ---- the recommended model -------------------------------------------------------------------
 
 
-def test_the_recommended_model_has_no_bound_and_says_why():
+def test_the_recommended_model_has_a_bound_of_its_own():
     X, Y = toy(30)
     model = bl.LabelRanker(4)
     model.learn(X, Y)
-    found = bounds.report(model)
-    assert not found
-    assert all("LabelRanker" in why for why in found.refused.values())
+    (found,) = bounds.report(model)
+    assert found.holds and "LabelRanker" in found.name
+    with pytest.raises(ValueError, match=r"Ada\.OLMR's: use label_ranker"):
+        bounds.hedge(model)
+    with pytest.raises(ValueError, match="this bound is LabelRanker's"):
+        bounds.label_ranker(bl.AdaOLMR(4, learners=bl.learners.paper_trees(2)))
 
 
 # ---- other surrogates: why the paper's is used, and what a consistent one would be --------------

@@ -212,6 +212,13 @@ class Booster(State):
         votes = native.votes(rows.native, rows.n_features)
         return votes[0] if rows.is_single else votes
 
+    def contributions(self, x: Any) -> FloatArray:
+        """What each learner adds to the scores of one example (N, k) or a block (n, N, k)."""
+        rows = read_rows(x, self._features)
+        native = self._ready(rows.n_features)
+        shares = native.contributions(rows.native, rows.n_features)
+        return shares[0] if rows.is_single else shares
+
     # Looking inside.
 
     @property

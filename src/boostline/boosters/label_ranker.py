@@ -76,18 +76,29 @@ class LabelRanker(Booster):
         return self._drift
 
     @property
-    def expert_log_weights(self) -> FloatArray:
-        """Logarithms of the Hedge weights; 0 for the best expert.
-
-        The experts are the prefixes of three chains of weights, one chain after the other: (3 N,).
-        """
-        log_weights = self._own("expert_log_weights")
-        return np.asarray(log_weights - log_weights.max())
+    def expert_weights(self) -> FloatArray:
+        """The learners' weights: here each learner is an expert of its own."""
+        return self.learner_weights
 
     @property
-    def expert_weights(self) -> FloatArray:
-        p = np.exp(self.expert_log_weights)
-        return np.asarray(p / p.sum())
+    def rate_weights(self) -> dict[float, float]:
+        """How much each learning rate of the weights counts: much on a large one says that the stream is changing."""
+        rates, masses = _core.learning_rates(), self._own("chain_masses")
+        return dict(zip(rates.tolist(), masses.tolist(), strict=True))
+
+    @property
+    def surrogate(self) -> tuple[float, float, float]:
+        """Sums over the rows: the loss that the weights follow, the rank loss that it bounds, the weight of the rows.
+
+        `boostline.theory.bounds.label_ranker` puts them side by side.
+        """
+        loss, rank_loss, weight = self._own("surrogate").tolist()
+        return loss, rank_loss, weight
+
+    @property
+    def most_regret(self) -> float:
+        """No fixed mixture of the votes could have had a `surrogate` loss lower by more than this."""
+        return max(0.0, float(self._own("regret_gains").max()))
 
     def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
         native = _core.Model.label_ranker(

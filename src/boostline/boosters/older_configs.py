@@ -37,3 +37,12 @@ def of_this_version(config: dict[str, Any]) -> dict[str, Any]:
                 f"its setting {name} is {settings.get(name)!r}, which boostline no longer has"
             )
     return {**config, "settings": {"expert": settings["expert"]}}
+
+
+def refuse_replaced(config: dict[str, Any], version: int) -> None:
+    """Refuse a model whose algorithm has changed since: no state of the old one means anything to the new one."""
+    if version <= 2 and of_this_version(config).get("algorithm") == "label_ranker":
+        raise ValueError(
+            f"it is a LabelRanker of format {version}, whose rule of combination has been replaced since; version 0.1 "
+            "of boostline reads it, this one has to learn anew"
+        )

@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline.boosters import LabelRanker
 from boostline.contract.labels import LabelSpace
 from boostline.contract.rows import read_rows
-from boostline.inspect.learner_rows import listened
 from boostline.inspect.trees import kinds_of_votes, names_of_votes, trees_of
 
 FloatArray = NDArray[np.float64]
@@ -85,18 +83,6 @@ class Explanation:
         }
 
 
-def factors(model: Any) -> FloatArray:
-    """Factor of each learner's votes in the scores that are given at the present clock."""
-    if isinstance(model, LabelRanker) and model.n_features is not None:
-        return np.asarray(model.effective_weights)
-    expert = getattr(model, "expert", "last")
-    if expert == "draw":
-        heard = (np.arange(model.n_learners) < model.followed).astype(np.float64)
-    else:
-        heard = listened(model)
-    return np.asarray(model.learner_weights * heard)
-
-
 def explain(model: Any, x: Any, label: Any) -> Explanation:
     """Divide the score of a label for one row among the learners.
 
@@ -123,7 +109,7 @@ def explain(model: Any, x: Any, label: Any) -> Explanation:
     scores = np.asarray(model.score(x))
     if scores.ndim != 1:
         raise ValueError(f"x has {len(scores)} rows, but must be one row (d,)")
-    contributions = factors(model)[:, None] * model.votes(x)
+    contributions = model.contributions(x)
     order = np.argsort(-scores, kind="stable")
     return Explanation(
         label=index,

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline.boosters import LabelRanker
 from boostline.inspect.trees import (
     Tree,
     details_of_votes,
@@ -33,15 +32,15 @@ class LearnerRow:
     detail : str
         The member of a ``committee``, which has a vote for each; the decay of a ``recency``; else nothing.
     weight : float
-        The factor of its votes: alpha^i, or its share in the scores of AdaOLMR's mixture (see `weights_of`).
+        alpha^i; of a LabelRanker the learner's share in the scores.
     edge : float
         Its empirical edge over random guessing on all that was learned.
     listened : float
         Probability that the followed expert contains it.
     importance : float
-        ``|weight| * listened`` as a share of all learners'; of the mixture, whose weights count that in, ``|weight|``.
+        ``|weight| * listened`` as a share of all learners'.
     expert_loss : float
-        Mean rank loss of the expert that consists of the learners up to this one.
+        Mean rank loss of the expert that consists of the learners up to this one; of a LabelRanker, of this one alone.
     nodes, leaves, depth : int or None
         Of trees.
     """
@@ -85,7 +84,7 @@ def learners(model: Any) -> list[LearnerRow]:
 
 def rows_of(model: Any, trees: dict[int, Tree]) -> list[LearnerRow]:
     """The rows, given the model's trees."""
-    weights, edges, heard = weights_of(model), model.edges(), listened(model)
+    weights, edges, heard = model.learner_weights, model.edges(), listened(model)
     shares = importances(model)
     examples = max(1, int(model.label_set_sizes.sum()))
     rows = []
@@ -122,37 +121,15 @@ def listened(model: Any) -> FloatArray:
     >>> listened(bl.AdaOLMR(n_labels=2, learners=bl.learners.paper_trees(4)))
     array([1.  , 0.75, 0.5 , 0.25])
     """
-    expert = "weighted" if isinstance(model, LabelRanker) else getattr(model, "expert", "last")
+    expert = getattr(model, "expert", "last")
     if expert in ("draw", "weighted"):
-        # LabelRanker has several chains of experts, one after the other.
-        chains = np.asarray(model.expert_weights).reshape(-1, model.n_learners)
-        tails = np.cumsum(chains[:, ::-1], axis=1)[:, ::-1].sum(axis=0)
-        return np.asarray(np.minimum(tails, 1.0))
+        return np.asarray(np.minimum(np.cumsum(model.expert_weights[::-1])[::-1], 1.0))
     count = model.followed if expert == "best" else model.n_learners
     return np.asarray(np.arange(model.n_learners) < count, dtype=np.float64)
 
 
-def weights_of(model: Any) -> FloatArray:
-    """The factor of each learner's votes: in all experts that contain it, or in the scores of a LabelRanker.
-
-    The paper's experts are prefixes of one chain, so that a learner has one weight alpha^i. A LabelRanker has several
-    chains that weigh the learners differently; what counts is the sum over them.
-
-    Examples
-    --------
-    >>> import boostline as bl
-    >>> weights_of(bl.OnlineBMR(n_labels=2, learners=bl.learners.paper_trees(3)))
-    array([1., 1., 1.])
-    """
-    return np.asarray(
-        model.effective_weights if isinstance(model, LabelRanker) else model.learner_weights
-    )
-
-
 def importances(model: Any) -> FloatArray:
     """Share of each learner in ``sum |weight| * listened``; equal shares while all weights are 0."""
-    raw = np.abs(weights_of(model))
-    if not isinstance(model, LabelRanker):
-        raw = raw * listened(model)
+    raw = np.abs(model.learner_weights) * listened(model)
     total = raw.sum()
     return np.asarray(raw / total) if total > 0 else np.full(len(raw), 1.0 / len(raw))

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.inspect.label_rows import LabelLosses
-from boostline.inspect.learner_rows import weights_of
 
 FloatArray = NDArray[np.float64]
 _COLUMNS = ("clock", "ranked", "loss", "weights", "edges", "expert_weights")
@@ -30,7 +29,7 @@ class Recording:
     weights : ndarray (m, N)
         The factor of each learner's votes, as in `learners`.
     edges, expert_weights : ndarray (m, N)
-        As `Booster.edges` and `Booster.expert_weights` (of which a LabelRanker has several per learner).
+        As `Booster.edges` and `Booster.expert_weights`.
     """
 
     clock: NDArray[np.int64]
@@ -166,7 +165,7 @@ def _snapshot(model: Any) -> tuple[Any, ...]:
         model.clock,
         int(model.label_set_sizes.sum()),
         model.suffered_loss,
-        weights_of(model),
+        model.learner_weights,
         model.edges(),
         model.expert_weights,
     )

@@ -13,6 +13,7 @@ from boostline import _core
 from boostline.contract.numbers import whole_number
 from boostline.learners.description import Description, from_config
 from boostline.learners.scorers import (
+    Generations,
     Kernel,
     Linear,
     Neighbours,
@@ -31,6 +32,10 @@ MEMBERS: tuple[Scorer, ...] = (
     Neighbours(),
     OutputNeighbours(),
     Stack(),
+    Ridge(forgetting=0.99),
+    Ridge(forgetting=0.999),
+    Generations(Kernel(), length=300),
+    Generations(Linear(n_replays=4, memory=700), length=700),
 )
 
 
@@ -80,7 +85,7 @@ class Committee(Description):
     @property
     def names(self) -> list[str]:
         """The members' names: their kinds, numbered from the second on."""
-        kinds = [member.kind for member in self.members]
+        kinds = [member.name for member in self.members]
         return [
             kind if (n := kinds[: i + 1].count(kind)) == 1 else f"{kind}_{n}"
             for i, kind in enumerate(kinds)

@@ -7,20 +7,22 @@ give to the booster is their scores as a distribution. Each can be a learner of 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from boostline import _core
 from boostline.contract.numbers import real_number, whole_number
-from boostline.learners.description import Description
+from boostline.learners.description import Description, from_config
 
 #: With a smaller penalty the inverses of least squares would overflow.
 LEAST_RIDGE = 1e-12
 
 
 __all__ = [
+    "Generations",
     "Kernel",
     "Linear",
     "Neighbours",
@@ -40,10 +42,17 @@ class Scorer(Description):
     #: For a scorer that learns from other members' scores instead of the features: their names.
     reads: tuple[str, ...] = ()
 
+    @property
+    def name(self) -> str:
+        """What a committee calls it."""
+        return self.kind
+
     def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
         """Make the scorer: the core knows it by its kind, and takes the fields as settings."""
         settings = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
         settings.pop("reads", None)
+        if isinstance(of := settings.get("of"), Scorer):
+            settings["of"] = of.scorer(n_labels, n_features)
         return _core.scorer(self.kind, n_labels, n_features, settings)
 
     def build(self, n_labels: int, n_features: int) -> _core.Learner:
@@ -266,6 +275,65 @@ class Stack(Scorer):
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return 12 * n_labels * n_labels
+
+
+@dataclass(frozen=True)
+class Generations(Scorer):
+    """A scorer that forgets all but the last rows: an old one serves while a young one of the same kind grows up.
+
+    What serves has seen between ``length`` and twice as many of the last rows, and nothing before: no weight, no
+    scale and no landmark is older. A committee calls it by the scorer it is made of: "recent_linear", for example.
+
+    Parameters
+    ----------
+    of
+        The scorer, for example ``Linear()``.
+    length
+        Rows after which a new one is started.
+
+    Examples
+    --------
+    >>> from boostline.learners import Committee, Generations, Linear
+    >>> Committee([Linear(), Generations(Linear(), length=500)]).names
+    ['linear', 'recent_linear']
+    """
+
+    kind: ClassVar[str] = "generations"
+    of: Scorer = dataclasses.field(default_factory=Linear)
+    length: int = 1000
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.of, Scorer) or self.of.reads or isinstance(self.of, Generations):
+            raise TypeError(
+                f"of is {self.of!r}, but must be a scorer that reads features, such as Linear()"
+            )
+        whole_number(self.length, "length", 1, 2**31 - 1)
+
+    @property
+    def name(self) -> str:
+        return f"recent_{self.of.name}"
+
+    @property
+    def is_for_few_features(self) -> bool:  # type: ignore[override]
+        # Where the size of the state grows with the features, two of them are too much for many.
+        return self.of.is_for_few_features or self.of.least_bytes(1, 1) > 0
+
+    def resolve(self, n_features: int, rng: np.random.Generator) -> list[Description]:
+        (of,) = self.of.resolve(n_features, rng)
+        return [dataclasses.replace(self, of=of)]  # type: ignore[arg-type]
+
+    def least_bytes(self, n_labels: int, n_features: int) -> int:
+        return 2 * self.of.least_bytes(n_labels, n_features)
+
+    def config(self) -> dict[str, Any]:
+        return {"kind": self.kind, "of": self.of.config(), "length": self.length}
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Self:
+        values = dict(values)
+        if isinstance(of := values.get("of"), Mapping):
+            values["of"] = from_config(of)
+        return super().from_values(values)
 
 
 def _check_reads(reads: Any) -> None:

@@ -7,14 +7,7 @@ the core takes, and it has no feature the core lacks.
 
 Read in this order:
 
-=========================  ===================================================================
-`reference.losses`         rank, hinge and logistic loss: sums over pairs of labels
-`reference.potentials`     phi^n(s), the expected loss when n learners are still to vote
-`reference.boosters`       Algorithm 1 (the schema), 2 (OnlineBMR) and 3 (Ada.OLMR)
-`reference.tree`           the Hoeffding tree, the paper's weak learner
-`reference.sparse_linear`  a learner of ours, for text: support vector machines by dual ascent
-=========================  ===================================================================
-
+=========================  ============================================================
 Every decision that rounding could turn (a near tie) is reported in `closest_decision`, so that a
 test that compares two implementations can tell a near tie from a mistake.
 
@@ -29,6 +22,7 @@ True
 """
 
 from boostline.reference.boosters import AdaOLMR, Booster, Learner, OnlineBMR, Round
+from boostline.reference.label_ranker import LabelRanker, Portfolio
 from boostline.reference.losses import hinge_loss, logistic_gradient, logistic_loss, rank_loss
 from boostline.reference.potentials import (
     baseline,
@@ -44,9 +38,11 @@ __all__ = [
     "AdaOLMR",
     "Booster",
     "HoeffdingTree",
+    "LabelRanker",
     "Leaf",
     "Learner",
     "OnlineBMR",
+    "Portfolio",
     "Round",
     "SparseLinear",
     "Split",

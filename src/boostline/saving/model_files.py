@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "load", "load_with_extra", "read_header", "save"]
 
-FORMAT = 2
+FORMAT = 3
 
 
 def save(model: Booster, path: str | os.PathLike[str], extra: dict[str, Any] | None = None) -> None:
@@ -245,9 +245,11 @@ def _build(
     file: ArrayFile, metadata: dict[str, Any], learners: Sequence[Any], max_bytes: int | None
 ) -> Booster:
     from boostline.boosters import Booster
+    from boostline.boosters.older_configs import refuse_replaced
     from boostline.saving.claims import check_classes, check_size
 
     config, python = metadata["config"], metadata["python"]
+    refuse_replaced(config, metadata["format"])
     check_size(config, file, max_bytes)
     check_classes(config, learners)
     model = Booster.from_config(config, learners)

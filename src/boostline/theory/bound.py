@@ -24,6 +24,8 @@ class Bound:
         Left-hand side that was observed.
     trivial : float
         What the left-hand side cannot exceed in any case; a bound beyond it is vacuous.
+    trivial_reason : str
+        What `trivial` is.
     terms : dict
         Parts of the right-hand side.
     """
@@ -35,6 +37,7 @@ class Bound:
     rounds: int
     trivial: float
     probability: float = 1.0
+    trivial_reason: str = "never exceeded anyway"
     terms: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -62,7 +65,7 @@ class Bound:
             text += f" with probability {self.probability:.4g}"
         if self.vacuous:
             text += (
-                f"; vacuous, since {self.trivial / rounds:.4g} per round is never exceeded anyway"
+                f"; vacuous, since {self.trivial / rounds:.4g} per round is {self.trivial_reason}"
             )
         return text
 

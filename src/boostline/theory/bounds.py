@@ -20,6 +20,7 @@ from boostline.theory.bounds_ada_olmr import (
     logistic_progress,
     weight_regret_limit,
 )
+from boostline.theory.bounds_label_ranker import label_ranker
 from boostline.theory.bounds_online_bmr import bmr_corollary, bmr_general, bmr_realised
 from boostline.theory.history import History
 
@@ -33,6 +34,7 @@ __all__ = [
     "bmr_realised",
     "edge_gain",
     "hedge",
+    "label_ranker",
     "logistic_progress",
     "report",
     "weight_regret_limit",
@@ -65,7 +67,9 @@ def report(
     """
     history = History.of(model)
     tries: dict[str, Callable[[], Bound]]
-    if history.edge is None:
+    if history.algorithm == "LabelRanker":
+        tries = {"LabelRanker, mixture": lambda: label_ranker(history)}
+    elif history.edge is None:
         tries = {
             "Ada.OLMR, corrected theorem": lambda: ada_olmr(history, delta),
             "Ada.OLMR, corrected, without rounding": lambda: ada_olmr_sharp(history, delta),

@@ -160,7 +160,7 @@ def _ada(model: Any) -> History:
     if history.edge is not None:
         raise ValueError("model is an OnlineBMR; this bound is Ada.OLMR's: use bmr_general")
     if history.algorithm == "LabelRanker":
-        raise ValueError("model is a LabelRanker, which no bound is known of; these are Ada.OLMR's")
+        raise ValueError("model is a LabelRanker; this bound is Ada.OLMR's: use label_ranker")
     return history
 
 

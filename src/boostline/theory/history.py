@@ -42,6 +42,10 @@ class History:
         the learners' costs, at the edge gamma_t that was used in round t.
     expert : str
         Of Ada.OLMR, as in `boostline.AdaOLMR`.
+    surrogate : tuple or None
+        Of LabelRanker: the loss its weights follow, the rank loss with the same weights of rows, and their sum.
+    regret : float or None
+        Of LabelRanker: the most that a fixed mixture of the votes could have gained on the first of these.
     """
 
     algorithm: str
@@ -59,6 +63,8 @@ class History:
     promised_loss: float | None = None
     assumed_gain: float | None = None
     expert: str = "draw"
+    surrogate: tuple[float, float, float] | None = None
+    regret: float | None = None
 
     @classmethod
     def of(cls, model: Any) -> History:
@@ -105,6 +111,7 @@ class History:
             loss=None if edge is None else losses.get("hinge" if loss is None else loss),
             expert=getattr(model, "expert", "draw"),
             **_search_sums(model),
+            **_mixture_sums(model),
         )
 
     @property
@@ -122,6 +129,13 @@ def _algorithm(model: Any, edge: Any) -> str:
     if isinstance(model, LabelRanker):
         return "LabelRanker"
     return "AdaOLMR" if edge is None else "OnlineBMR"
+
+
+def _mixture_sums(model: Any) -> dict[str, Any]:
+    """What a LabelRanker has added up."""
+    if not isinstance(model, LabelRanker):
+        return {}
+    return {"surrogate": model.surrogate, "regret": model.most_regret}
 
 
 def _search_sums(model: Any) -> dict[str, Any]:
