@@ -60,19 +60,19 @@ def legend(figure: Figure) -> None:
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    if not found:
-        return
-    # An inch has room for about 15 characters of this size.
-    longest = 5 + max(map(len, found))
-    columns = max(1, min(len(found), int(15 * figure.get_figwidth() / longest)))
-    figure.legend(
-        list(found.values()),
-        list(found),
-        loc="outside lower center",
-        ncols=columns,
-        fontsize=9,
-        frameon=False,
-    )
+    # In as many columns as there is room for.
+    for columns in range(min(4, len(found)), 0, -1):
+        box = figure.legend(
+            list(found.values()),
+            list(found),
+            loc="outside lower center",
+            ncols=columns,
+            fontsize=9,
+            frameon=False,
+        )
+        if columns == 1 or box.get_window_extent().width < 0.98 * figure.bbox.width:
+            return
+        box.remove()
 
 
 def svg(figure: Figure) -> str:
