@@ -30,13 +30,11 @@ main()
 class Tomorrow(Server):
     """The same command, with the clock moved."""
 
-    def __init__(self, store, folder, *options):
-        script = folder / "tomorrow.py"
-        script.write_text(NEXT_DAY)
+    def __init__(self, store, *options):
         real = subprocess.Popen
 
         def popen(command, **named):
-            return real([sys.executable, str(script), *command[3:]], **named)
+            return real([sys.executable, "-c", NEXT_DAY, *command[3:]], **named)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(subprocess, "Popen", popen)
@@ -52,7 +50,7 @@ def test_feedback_comes_the_next_day_and_the_page_shows_it(tmp_path):
         answer = client.rank(features(0), id="page-1", top=2)
         assert answer["cold"] and len(answer["labels"]) == 2
         assert server.stop() == 0
-    server = Tomorrow(store, tmp_path)
+    server = Tomorrow(store)
     try:
         client = Client(f"http://{server.address}")
         told = client.feedback("page-1", ["sun"])
