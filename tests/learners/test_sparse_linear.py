@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from learner_arrays import learner_arrays
 from scipy import sparse
+from states import assert_same_model
 
 import boostline as bl
-from boostline import reference
+from boostline import _core, reference
 from boostline.learners import SparseLinear
 
 
@@ -77,6 +78,31 @@ def primal(u, y, C=1.0):
 
     found = minimize(loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B", tol=1e-12)
     return found.x[:-1]
+
+
+def test_with_many_labels_it_is_saved_exactly_and_learns_rows_whole(tmp_path):
+    """Above 1,024 labels most replays look at few of them."""
+    X, Y = documents(24, k=1100)
+    model = ranker(1100, memory=15)
+    model.learn(X[:20], Y[:20])
+    model.save(tmp_path / "m.blm")
+    loaded = bl.load(tmp_path / "m.blm")
+    assert_same_model(model, loaded)
+    scores = model.learn(X[20:], Y[20:])
+    for x, y, expected in zip(X[20:], Y[20:], scores, strict=True):
+        for n in range(10_000):
+            _core.testing.grant_allocations(
+                n
+            )  # what memory there is: one allocation more each time
+            try:
+                found = loaded.learn(x, y)
+            except MemoryError:
+                continue
+            finally:
+                _core.testing.grant_allocations(-1)
+            break
+        np.testing.assert_array_equal(found, expected)
+    assert_same_model(model, loaded)
 
 
 def test_a_million_columns_and_a_thousand_labels_take_what_was_seen():
