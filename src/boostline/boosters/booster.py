@@ -20,6 +20,7 @@ from boostline.contract.rows import Rows, read_rows
 from boostline.learners import Description, describe
 from boostline.saving.limits import MOST_VOTES, least_bytes, machine_bytes, too_little_memory
 
+MOST_LABELS = 2**24
 FloatArray = NDArray[np.float64]
 
 # Keeps the draws of learners' settings apart from the booster's draws, which use (seed, 0).
@@ -48,7 +49,7 @@ class Booster(State):
             n_labels = len(self._labels)
         elif self._labels is not None and len(self._labels) != n_labels:
             raise ValueError(f"n_labels is {n_labels}, but labels has {len(self._labels)} names")
-        self._n_labels = whole_number(n_labels, "n_labels", 2, 2**24)
+        self._n_labels = whole_number(n_labels, "n_labels", 2, MOST_LABELS)
         self._seed = (
             secrets.randbits(63) if seed is None else whole_number(seed, "seed", 0, 2**64 - 1)
         )
@@ -195,10 +196,11 @@ class Booster(State):
         labels
             An array of indices, (top,) or (n, top); with named labels a list of names, or a list of lists.
         """
-        top = self._n_labels if top is None else whole_number(top, "top", 1)
+        # How many labels there are is the compiled model's to say: another thread may be adding some.
+        top = MOST_LABELS if top is None else min(whole_number(top, "top", 1), MOST_LABELS)
         rows = read_rows(x, self._features)
         native = self._ready(rows.n_features)
-        order = native.rank(rows.native, rows.n_features, min(top, self._n_labels))
+        order = native.rank(rows.native, rows.n_features, top)
         if rows.is_single:
             order = order[0]
         if self._labels is None:
