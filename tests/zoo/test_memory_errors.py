@@ -41,8 +41,9 @@ def assert_learned_whole_or_not_at_all(model, twin, X, Y):
     return n_ends
 
 
+@pytest.mark.gate
 @each_model
-@pytest.mark.parametrize("n_threads", [1, pytest.param(2, marks=pytest.mark.gate)])
+@pytest.mark.parametrize("n_threads", [1, 2])
 def test_a_row_is_learned_whole_or_not_at_all(kind, n_threads):
     X, Y = rows(70)
     model, twin = kind.make(n_threads=n_threads), kind.make()
