@@ -78,9 +78,12 @@ class LabelRanker final : public Booster {
     void prepare(const Labels& labels) override {
         const auto k = static_cast<std::size_t>(n_labels_);
         relevant_votes_.resize(labels.relevant.size() * portfolio_.size());
-        costs_.resize(labels.relevant.size());
-        for (std::int32_t i = 0; i < n_votes_; ++i)
-            power_sums(vote_row(i), k, floor(), &power_sums_[static_cast<std::size_t>(i) * kTemperatures]);
+        costs_.assign(k, 0.0);
+        for (std::int32_t i = 0; i < n_votes_; ++i) {
+            double* sums = &power_sums_[static_cast<std::size_t>(i) * kTemperatures];
+            power_sums(vote_row(i), k, floor(), sums);
+            add_vote_to(vote_row(i), i, sums, costs_.data());
+        }
         for (std::size_t l = 0; l < labels.relevant.size(); ++l) {
             double* q = &relevant_votes_[l * portfolio_.size()];
             const auto label = static_cast<std::size_t>(labels.relevant[l]);
@@ -91,17 +94,17 @@ class LabelRanker final : public Booster {
                 q[m + 1] = u2 / power_sums_[m + 1];
                 q[m + 2] = u2 * u2 / power_sums_[m + 2];
             }
-            const double s = dot(portfolio_.weights().data(), q, portfolio_.size());
-            costs_[l] = -scale(labels) / (static_cast<double>(labels.relevant.size()) * std::max(s, floor()));
         }
+        // costs_ is s so far; the gradient of f in ln s, where s is kept normalised, is c (s - 1 / |Y| on Y).
+        for (const std::int32_t l : labels.relevant)
+            costs_[static_cast<std::size_t>(l)] -= 1.0 / static_cast<double>(labels.relevant.size());
+        for (double& cost : costs_) cost *= scale(labels);
     }
 
-    // The gradient of f at s, the same for all learners. What stands for expert i here is learner i alone.
+    // The same for all learners. What stands for expert i here is learner i alone.
     void compute_costs(int i, const Labels& labels, PairScratch& scratch) override {
         rank_losses_[static_cast<std::size_t>(i)] = i == 0 ? 0.0 : scratch.rank_loss(vote_row(i - 1), labels);
-        double* c = cost_row(i);
-        std::fill(c, c + n_labels_, 0.0);
-        for (std::size_t l = 0; l < labels.relevant.size(); ++l) c[labels.relevant[l]] = costs_[l];
+        std::copy(costs_.begin(), costs_.end(), cost_row(i));
     }
 
     void update(const Labels& labels, double) noexcept override {
@@ -153,13 +156,16 @@ class LabelRanker final : public Booster {
     // c of f: so that f counts rows as the rank loss does, where that keeps f exp-concave.
     static double scale(const Labels& labels) { return std::min(1.0, 1.0 / spread(labels)); }
 
-    void add_vote_to(const double* vote, std::int32_t i, double* scores) const {
-        const auto k = static_cast<std::size_t>(n_labels_);
+    void add_vote_to(const double* vote, std::int32_t i, const double* sums, double* scores) const {
         const std::size_t m = static_cast<std::size_t>(i) * kTemperatures;
         double a[kTemperatures];
-        power_sums(vote, k, floor(), a);
-        for (std::size_t t = 0; t < kTemperatures; ++t) a[t] = portfolio_.weights()[m + t] / a[t];
-        add_powers(vote, k, floor(), a, scores);
+        for (std::size_t t = 0; t < kTemperatures; ++t) a[t] = portfolio_.weights()[m + t] / sums[t];
+        add_powers(vote, static_cast<std::size_t>(n_labels_), floor(), a, scores);
+    }
+    void add_vote_to(const double* vote, std::int32_t i, double* scores) const {
+        double sums[kTemperatures];
+        power_sums(vote, static_cast<std::size_t>(n_labels_), floor(), sums);
+        add_vote_to(vote, i, sums, scores);
     }
 
     // A learner's weight is that of its vote at all temperatures.

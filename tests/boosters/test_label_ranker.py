@@ -57,23 +57,24 @@ def test_scores_are_the_sum_of_what_the_learners_add(booster, options):
 
 
 def test_costs_are_the_gradient_of_the_loss_the_weights_follow():
-    """By finite differences: a little of a new vote h moves f by -costs . h, the same for all learners."""
+    """By finite differences in ln s, s kept normalised; the same for all learners."""
     X, Y = stream(150)
     model = bl.LabelRanker(5, learners=bl.learners.paper_trees(6))
     for x, y in zip(X, Y, strict=True):
-        s = model.learn(x, y)
+        logs = np.log(model.learn(x, y))
         if not y.any() or y.all():
             continue
         costs = _core.testing.last_round(model._native)["costs"].reshape(7, 5)
         spread = np.log1p((~y).sum() / y.sum())
 
-        def f(scores, y=y, spread=spread):
-            return -min(1, 1 / spread) * np.log(scores[y]).mean()
+        def f(logs, y=y, spread=spread):
+            s = np.exp(logs) / np.exp(logs).sum()
+            return -min(1, 1 / spread) * np.log(s[y]).mean()
 
         for label in range(5):
-            step = 1e-7 * np.eye(5)[label]
-            slope = (f(s + step) - f(s - step)) / 2e-7
-            np.testing.assert_allclose(costs[:, label], slope, rtol=1e-4, atol=1e-6)
+            step = 1e-6 * np.eye(5)[label]
+            slope = (f(logs + step) - f(logs - step)) / 2e-6
+            np.testing.assert_allclose(costs[:, label], slope, rtol=1e-5, atol=1e-8)
 
 
 def test_learners_that_follow_costs_can_join():
@@ -92,7 +93,7 @@ def test_learners_that_follow_costs_can_join():
     assert heard
     for relevant, costs, weight in heard:
         assert costs.min() >= 0 and costs.max() <= 1 and weight > 0
-        assert costs[relevant == 1].max() < costs[relevant == 0].min()
+        assert costs[relevant == 1].min() == 0 or relevant.sum() == 0
 
 
 @pytest.mark.parametrize(
