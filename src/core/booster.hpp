@@ -41,6 +41,7 @@ class Booster {
     // One round of Algorithm 1. Writes the scores given before learning. If it throws, nothing has been learned, but by
     // learners written in Python.
     void learn(const Row& x, const Labels& labels, double* scores) {
+        learn_marked();
         gather_votes(x);                                                   // line 4
         if (has_prefixes()) accumulate();                                  // line 5
         follow(votes_.data(), expert_scores_.data(), clock_ + 1, scores);  // lines 6 and 7
@@ -338,24 +339,26 @@ class Booster {
         alarm_ = DriftAlarm();
         n_restarts_ += 1;
         restarted_at_ = clock_;
-        if (!learners_.has_serial()) learn_since_change();
-        recent_.clear();
+        if (learners_.has_serial())
+            recent_.clear();
+        else
+            recent_.mark_change();
+        try {
+            learn_marked();
+        } catch (const std::exception&) {  // for want of memory; the rest is learned before the next row
+        }
         learners_.reset(/*serial=*/true);
     }
 
     // The rows since the change, which are few, are learned once more: then the model is as if it had started there.
-    // Without memory it starts here, or somewhere between.
-    void learn_since_change() noexcept {
-        try {
-            recent_.for_rows_since_change(n_features_, n_labels_, [&](const Row& x, const Labels& labels) {
-                gather_votes(x);
-                if (has_prefixes()) accumulate();
-                find_costs(labels);
-                teach(x, labels);
-                update(labels, 1.0);
-            });
-        } catch (const std::exception&) {
-        }
+    void learn_marked() {
+        recent_.for_marked(n_features_, n_labels_, [&](const Row& x, const Labels& labels) {
+            gather_votes(x);
+            if (has_prefixes()) accumulate();
+            find_costs(labels);
+            teach(x, labels);
+            update(labels, 1.0);
+        });
     }
 
     std::vector<double> votes_, expert_scores_, costs_;  // h^1.., s^0.., c^1.. of the round at hand

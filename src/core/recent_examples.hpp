@@ -32,14 +32,18 @@ class RecentExamples {
         losses_.clear();
     }
 
-    // Calls learn(x, labels) for every example since the change, oldest first.
+    // When the stream has changed: marks the examples since then.
+    void mark_change() noexcept { n_marked_ = n_since_change(); }
+    void unmark() noexcept { n_marked_ = 0; }
+    // Calls learn(x, labels) for the marked examples, oldest first. If that throws, the rest stay marked.
     template <class Learn>
-    void for_rows_since_change(std::int64_t n_features, std::int32_t n_labels, Learn&& learn) const {
+    void for_marked(std::int64_t n_features, std::int32_t n_labels, Learn&& learn) {
+        if (n_marked_ == 0) return;
         std::vector<double> dense(static_cast<std::size_t>(n_features), 0.0);
         std::vector<std::int64_t> index;
         Labels labels;
-        for (std::size_t age = n_since_change(); age-- > 0;) {
-            const RowView row = rows_.row(age);
+        for (; n_marked_ > 0; --n_marked_) {
+            const RowView row = rows_.row(n_marked_ - 1);
             index.assign(row.index, row.index + row.size);
             for (std::size_t e = 0; e < row.size; ++e) dense[static_cast<std::size_t>(index[e])] = row.value[e];
             Row x;
@@ -49,10 +53,11 @@ class RecentExamples {
             x.index = index.data();
             x.value = row.value;
             x.n_stored = static_cast<std::int64_t>(row.size);
-            read_labels(age, n_labels, labels);
+            read_labels(n_marked_ - 1, n_labels, labels);
             learn(x, labels);
             for (std::size_t e = 0; e < row.size; ++e) dense[static_cast<std::size_t>(index[e])] = 0.0;
         }
+        clear();
     }
 
     // How many of the last examples came after the change: the cut into two parts whose mean losses differ most for
@@ -85,10 +90,14 @@ class RecentExamples {
     void save(Archive& out, const std::string& prefix) const {
         rows_.save(out, prefix);
         out.add(prefix + "losses", losses_);
+        out.add_one(prefix + "marked", static_cast<std::int64_t>(n_marked_));
     }
     void load(const ArchiveView& in, const std::string& prefix, std::size_t n_features) {
         rows_.load(in, prefix, n_features);
         in.read(prefix + "losses", rows_.size(), losses_);
+        const auto marked = in.read_one<std::int64_t>(prefix + "marked");
+        require(marked >= 0 && static_cast<std::uint64_t>(marked) <= rows_.size(), prefix, "marked");
+        n_marked_ = static_cast<std::size_t>(marked);
     }
     void check(const std::string& prefix, std::size_t n_features) const {
         rows_.check(prefix, n_features);
@@ -111,6 +120,7 @@ class RecentExamples {
     std::size_t n_labels_;
     RowMemory rows_;
     std::vector<double> losses_;  // oldest first
+    std::size_t n_marked_ = 0;    // of the newest examples: still to be learned anew
     // Of the example that is being learned.
     Entries next_;
     Targets targets_;

@@ -163,6 +163,8 @@ def test_numbers_out_of_range_are_refused(case, tmp_path):
             if not (whole == ending or whole.endswith(f".{ending}")) or not len(array):
                 continue
             for value in values:
+                if array[0] == value:
+                    continue  # a generation that has seen no row
                 attack = {**arrays, name: changed(array, 0, value)}
                 refuse(tmp_path / "m.blm", forged(metadata, attack))
                 tried += 1

@@ -35,7 +35,7 @@ MEMBERS: tuple[Scorer, ...] = (
     Ridge(forgetting=0.99),
     Ridge(forgetting=0.999),
     Generations(Kernel(), length=300),
-    Generations(Linear(n_replays=4, memory=700), length=700),
+    Generations(Linear(n_replays=6, memory=700), length=700),
 )
 
 

@@ -268,7 +268,8 @@ class LinearScorer final : public Scorer {
     // zero: so a new feature, missing or zero in a row, does not change what the row was without it.
     void read(const Row& x, Scratch& scratch) const {
         Entries& entries = scratch.entries;
-        entries.assign(x, static_cast<std::size_t>(x.n_features));
+        // It may be told to look at the first features only (committee.hpp).
+        entries.assign(x, hashes_ ? static_cast<std::size_t>(x.n_features) : n_inputs_);
         if (!hashes_) return;
         auto& hashed = scratch.hashed;
         hashed.clear();
