@@ -200,7 +200,8 @@ class Booster(State):
         top = MOST_LABELS if top is None else min(whole_number(top, "top", 1), MOST_LABELS)
         rows = read_rows(x, self._features)
         native = self._ready(rows.n_features)
-        order = native.rank(rows.native, rows.n_features, top)
+        # nanobind's int64 is C's long long, NumPy's is long: the same numbers, but NumPy would show the type.
+        order = native.rank(rows.native, rows.n_features, top).view(np.int64)
         if rows.is_single:
             order = order[0]
         if self._labels is None:
