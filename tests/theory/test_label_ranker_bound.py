@@ -63,15 +63,15 @@ def test_the_bound_holds_on_random_streams(block):
         regret = np.sum(played) - losses_of(u, rows).sum()
         assert regret <= ranker.portfolio.gains.max() + 1e-6
         # On every interval, here on a few, against its own best mixture: steps 3 and 4 of the proof.
-        c, x, played = np.array([c for _, c in rows]), np.array(x), np.array(played)
+        c, slopes, losses = np.array([c for _, c in rows]), np.array(x), np.array(played)
         for first, last in ((0, len(rows)), (len(rows) // 2, len(rows)), (10, 25)):
             part = slice(first, last)
             u = best_mixture(rows[part], n)
-            regret = played[part].sum() - losses_of(u, rows[part]).sum()
+            regret = losses[part].sum() - losses_of(u, rows[part]).sum()
             promised = []
             for e, eta in enumerate(RATES):
                 beta = SHARE * eta
-                spread = (c[part, None] ** 2 * (x[part, e] - 1) ** 2 @ u[:, None]).sum()
+                spread = (c[part, None] ** 2 * (slopes[part, e] - 1) ** 2 @ u[:, None]).sum()
                 start = np.log(1 / (beta * ranker.portfolio.prior.min()))
                 promised.append((start - (last - first) * np.log1p(-beta)) / eta + eta * spread)
             chains = np.log(4 / CHAIN_SHARE) - (last - first) * np.log1p(-CHAIN_SHARE)
