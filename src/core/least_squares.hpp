@@ -88,7 +88,9 @@ class RecursiveLeastSquares {
         covariance_.flush();
         double largest = 0.0;
         for (std::size_t i = 0; i < n_inputs(); ++i) largest = std::max(largest, std::fabs(covariance_.row(i)[i]));
-        for (double lift = 1e-14 * largest; largest <= 1e300 && lift <= largest; lift *= 10.0) {
+        // A diagonal of zeros (all that was known cancels) cannot be lifted by a share of itself.
+        const bool can_be_lifted = largest >= 1e-280 && largest <= 1e300;
+        for (double lift = 1e-14 * largest; can_be_lifted && lift <= largest; lift *= 10.0) {
             PackedSymmetric lifted = covariance_;
             lifted.add_diagonal(lift);
             if (!lifted.invert()) continue;

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from committees import committee
 from forging import changed, forged, is_harmless, parts, refuse, with_odd_numbers
+from forked import in_child
 
 import boostline as bl
 
@@ -207,3 +208,24 @@ def test_changed_numbers_are_refused_or_harmless(case, tmp_path):
         (tmp_path / "m.blm").write_bytes(forged(metadata, with_odd_numbers(arrays, names, rng)))
         loaded += is_harmless(tmp_path / "m.blm", X, Y)
     assert 20 < loaded < 240  # both happen, else the test says nothing
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("cell", [2.0**53, 1e80, 1e-320])
+def test_a_covariance_that_cancels_to_nothing_is_begun_anew(cell, tmp_path):
+    # Found by fuzzing: with all cells alike the diagonal becomes zero, and lifting zero by a share of it has no end.
+    X, Y = rows(60, sparse=False)
+    model = bl.OnlineBMR(K, edge=0.01, learners=[L.Ridge(forgetting=0.9)])
+    model.learn(X[:20], Y[:20])
+    path = tmp_path / "m.blm"
+    model.save(path)
+    metadata, arrays = parts(path.read_bytes())
+    name = "learners.0.covariance.cells"
+    path.write_bytes(forged(metadata, {**arrays, name: np.full_like(arrays[name], cell)}))
+
+    def go_on():
+        loaded = bl.load(path)
+        loaded.learn(X[20:], Y[20:])
+        assert np.isfinite(loaded.score(X)).all()
+
+    in_child(go_on, 60)

@@ -48,34 +48,16 @@ class ParquetReader(TableReader):
             raise DataError(
                 f"is not a Parquet file, or is incomplete: {error}", path=name
             ) from error
-        self._check_types(name)
         self._lay_out(name, columns, labels, drop, categories, unseen)
-
-    def _check_types(self, name: str) -> None:
-        """Every row group must have the columns that the schema names: pyarrow looks at some block sizes only."""
-        metadata, schema = self._parquet.metadata, self._parquet.schema
-        wanted = [schema.column(i).physical_type for i in range(metadata.num_columns)]
-        for number in range(metadata.num_row_groups):
-            group = metadata.row_group(number)
-            found = [group.column(i).physical_type for i in range(group.num_columns)]
-            if found != wanted:
-                raise DataError(
-                    f"is damaged: row group {number + 1} has columns of types {', '.join(found)}, but the schema has "
-                    f"{', '.join(wanted)}",
-                    path=name,
-                )
 
     def blocks(self, size: int) -> Iterator[Block]:
         """Yield blocks of `size` rows, the last one shorter."""
         pa = need("pyarrow", "reading parquet")
         first = 1
         try:
-            for batch in self._parquet.iter_batches(
-                batch_size=size, columns=[*self.inputs, *self.labels], use_threads=False
-            ):
-                batch.validate(full=True)  # pyarrow believes what a file says of its texts
-                numbers = range(first, first + batch.num_rows)
-                yield self._block(pa.Table.from_batches([batch]), numbers)
+            for pieces in _in_blocks(self._batches(size), size):
+                numbers = range(first, first + sum(piece.num_rows for piece in pieces))
+                yield self._block(pa.Table.from_batches(pieces), numbers)
                 first = numbers.stop
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"is damaged: {error}", path=self.name) from error
@@ -83,3 +65,36 @@ class ParquetReader(TableReader):
             raise DataError(
                 f"is damaged: it has {first - 1} rows, but says {promised}", path=self.name
             )
+
+    def _batches(self, size: int) -> Iterator[Any]:
+        """Yield batches of at most `size` rows, each row group by itself.
+
+        Reading a row group from its start is where pyarrow compares its description with the schema; within a batch
+        over several groups it does not. Asking for the description here instead, `row_group(i).column(j)`, ends the
+        process where it is damaged.
+        """
+        for group in range(self._parquet.metadata.num_row_groups):
+            for batch in self._parquet.iter_batches(
+                batch_size=size,
+                row_groups=[group],
+                columns=[*self.inputs, *self.labels],
+                use_threads=False,
+            ):
+                batch.validate(full=True)  # pyarrow believes what a file says of its texts
+                yield batch
+
+
+def _in_blocks(batches: Iterator[Any], size: int) -> Iterator[list[Any]]:
+    """Group batches, cutting them where needed, so that each list has `size` rows, the last one fewer."""
+    pieces: list[Any] = []
+    room = size
+    for batch in batches:
+        rest = batch
+        while rest.num_rows >= room:
+            yield [*pieces, rest.slice(0, room)]
+            rest, pieces, room = rest.slice(room), [], size
+        if rest.num_rows:
+            pieces.append(rest)
+            room -= rest.num_rows
+    if pieces:
+        yield pieces
