@@ -38,6 +38,7 @@ _LAZY = {
     "evaluate",
     "inspect",
     "metrics",
+    "mlflow",
     "potentials",
     "reference",
     "reproduce",

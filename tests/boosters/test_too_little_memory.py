@@ -91,6 +91,7 @@ def fingerprint(model):
     return state["config"], {name: array.tobytes() for name, array in state["arrays"].items()}
 
 
+@pytest.mark.gate
 @each_growth
 def test_growth_without_memory_says_what_for_and_changes_nothing(grow, size):
     model = grown_up()

@@ -56,6 +56,7 @@ def plain_gains(stats):
     return best
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("n_covariates", [1, 2, 7, 8, 9, 13, 16, 20, 31])
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_best_split_and_coarse_screen(n_covariates, missing):

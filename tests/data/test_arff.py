@@ -396,6 +396,7 @@ def test_both_ways_through_a_block_agree(rows: list[list[str]]) -> None:
 PIECES = ["0", "1", "+", "-", ".", "e", "?", "nan", "_", "'", "\x85", "\t", "1e5", "\uff11"]
 
 
+@pytest.mark.gate
 @settings(deadline=None, max_examples=1000)
 @given(
     st.lists(st.sampled_from(PIECES), max_size=3),

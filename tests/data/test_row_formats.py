@@ -309,6 +309,7 @@ def test_json_streams_need_to_be_told() -> None:
 names = st.text(min_size=1)
 
 
+@pytest.mark.gate
 @settings(deadline=None)  # shared machines are slow at times
 @given(
     st.lists(

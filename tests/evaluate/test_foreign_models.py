@@ -68,6 +68,7 @@ def test_block_never_changes_the_result_of_a_foreign_model(data, protocol):
     assert all(sizes == {20} for _, sizes in together)
 
 
+@pytest.mark.gate
 def test_mini_batches_of_labels_that_arrive_together(data):
     model = MiniBatches(5)
     prequential(model, data, delay=[9 - i % 10 for i in range(240)], mini_batch=5)

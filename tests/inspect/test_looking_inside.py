@@ -125,6 +125,7 @@ def walk(model, i, x):
     return way, masses
 
 
+@pytest.mark.gate
 def test_the_path_ends_in_the_leaf_that_votes(model, stream):
     X, _ = stream
     longest = 0

@@ -97,6 +97,7 @@ def test_a_cap_that_is_not_reached_changes_nothing():
     np.testing.assert_array_equal(a.learn(X, Y), b.learn(X, Y))
 
 
+@pytest.mark.gate
 def test_memory_usage_is_what_is_allocated():
     """Against the growth of the process: within the slack of its allocator."""
     resource = pytest.importorskip("resource")
@@ -121,6 +122,7 @@ def test_statistics_are_kept_for_labels_that_occurred_only():
     assert len(state["label_stats"]) == 2 * 5 * 5
 
 
+@pytest.mark.gate
 def test_deep_trees_do_not_recurse():
     """A stream that moves on and on makes a tree as deep as it has splits."""
     model = bl.AdaOLMR(

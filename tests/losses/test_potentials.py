@@ -70,6 +70,7 @@ def test_costs_are_brute_force_up_to_a_constant(loss):
         assert found[relevant].max() <= 0 <= found[~relevant].min()
 
 
+@pytest.mark.gate
 def test_monte_carlo_is_within_its_error():
     def worst_pair(relevant, scores):
         return max(0.0, 1 + scores[~relevant].max() - scores[relevant].min())

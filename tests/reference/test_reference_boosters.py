@@ -148,6 +148,7 @@ def test_scores_are_those_of_the_followed_expert_and_asking_changes_nothing(expe
             assert now.followed == 5
 
 
+@pytest.mark.gate
 def test_experts_are_drawn_in_proportion_to_their_weights():
     model = reference.AdaOLMR(2, [Voter(lambda x: np.array([0.5, 0.5]))] * 3, seed=4)
     chances = np.array([0.2, 0.3, 0.5])

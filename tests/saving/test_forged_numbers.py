@@ -145,6 +145,7 @@ def test_numbers_that_no_booster_has(algorithm, contents, tmp_path):
                 load_forged(tmp_path / "m", content, **{name: changed(arrays[name], 0, value)})
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("algorithm", MODELS)
 def test_no_finite_number_anywhere_gives_scores_that_are_not(algorithm, contents, tmp_path):
     """One number at a time, in the first and the last place of every array."""

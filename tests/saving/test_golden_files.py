@@ -52,6 +52,7 @@ def test_a_golden_file_goes_on_as_if_never_saved(path):
     np.testing.assert_allclose(model.edges(), never_saved.edges(), rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(
     "path", [p for p in FILES if name_of(p) in make.TWINS], ids=lambda path: path.stem
 )

@@ -74,6 +74,7 @@ def test_a_flipped_bit_anywhere_is_found(content, tmp_path):
         refuse(tmp_path / "m.blm", bytes(damaged))
 
 
+@pytest.mark.gate
 def test_every_bit_of_the_description_counts(content, tmp_path):
     """The configuration decides what the arrays mean, so the checksum covers it as well."""
     start = content.index(b"config")
@@ -227,6 +228,7 @@ CONFIG_ATTACKS = {
 }
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("attack", CONFIG_ATTACKS)
 def test_impossible_configurations_are_refused(attack, content, tmp_path):
     metadata, arrays = parts(content)
@@ -285,6 +287,7 @@ UNLEARNED = {
 }
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("attack", UNLEARNED)
 def test_more_learners_than_a_file_can_describe_are_refused(attack, tmp_path):
     """Nothing of them is in the file; the first score would have to make them all."""
@@ -374,6 +377,7 @@ def test_a_python_learner_that_fails_to_load_is_no_crash(tmp_path):
         bl.load(tmp_path / "m.blm", learners=[Fragile()])
 
 
+@pytest.mark.gate
 def test_changed_numbers_are_refused_or_harmless(content, tmp_path):
     """Whoever forges the checksum as well may get a wrong model, but no crash, no hang and no endless loop."""
     rng = np.random.default_rng(4)

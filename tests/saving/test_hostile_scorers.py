@@ -74,6 +74,7 @@ def test_the_forged_file_without_malice_loads(case, tmp_path):
     assert bl.load(tmp_path / "m.blm").score(X).shape == (len(X), K)
 
 
+@pytest.mark.gate
 def test_every_array_is_needed(case, tmp_path):
     metadata, arrays, _, _ = case
     for name in of_learners(arrays):
@@ -155,6 +156,7 @@ ATTACKS: dict[str, list[Any]] = {
 }
 
 
+@pytest.mark.gate
 def test_numbers_out_of_range_are_refused(case, tmp_path):
     metadata, arrays, _, _ = case
     tried = 0
@@ -198,6 +200,7 @@ def test_another_committee_than_the_arrays_say_is_refused(case, tmp_path):
         refuse(tmp_path / "m.blm", forged({**metadata, "config": config}, arrays))
 
 
+@pytest.mark.gate
 def test_changed_numbers_are_refused_or_harmless(case, tmp_path):
     """Whoever forges the checksum as well may get a wrong model, but no crash, no hang and no endless loop."""
     metadata, arrays, X, Y = case

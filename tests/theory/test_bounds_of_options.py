@@ -175,6 +175,7 @@ def test_200_streams_keep_hedges_bound():
     assert binomial_tail(failures, 200, 0.1) > 1e-3
 
 
+@pytest.mark.gate
 def test_the_centred_univariate_loss_is_consistent_where_the_pairwise_one_is_not():
     """Minimisers of the conditional risk, for random laws of the label set of one example.
 

@@ -116,6 +116,7 @@ def test_a_negative_edge_is_the_edge_of_the_irrelevant_labels():
     assert np.abs(share - baseline(~relevant, 0.2)).max() < 0.011
 
 
+@pytest.mark.gate
 def test_the_uniform_votes_loss_is_what_a_simulation_loses():
     k, gamma, n, rounds = 3, 0.08, 25, 40_000
     stream = Adversary(k, gamma, n).stream(rounds, seed=3)
