@@ -93,7 +93,9 @@ def load_model(model_uri: str, dst_path: str | None = None) -> Booster:
     """Load a model that goes on learning exactly where it was."""
     from mlflow.artifacts import download_artifacts
 
-    return load(_file(Path(download_artifacts(artifact_uri=model_uri, dst_path=dst_path))))
+    folder = download_artifacts(artifact_uri=model_uri, dst_path=dst_path)
+    model: Booster = load(_file(Path(folder)))
+    return model
 
 
 class _Scores:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from doc_lines import PAGES, ROOT
 
-FOLDERS = ("src", "tests", "docs", "benchmarks", "scripts")
+FOLDERS = ("src", "tests", "docs", "benchmarks", "scripts", "deploy")
 SOURCES = [
     p
     for folder in FOLDERS

@@ -14,9 +14,9 @@ import boostline
 
 def environment(folder: Path, *requirements: str) -> tuple[Path, dict[str, str]]:
     """Make an environment with the given requirements and boostline; return its Python and the variables to set."""
-    subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+    subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
     python = folder / "venv" / "bin" / "python"
-    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     done = subprocess.run([*command, *requirements], check=False, capture_output=True, text=True)
     if "no matching distribution" in done.stderr.lower() or "connection" in done.stderr.lower():
         pytest.skip(f"no package index within reach: {done.stderr.strip().splitlines()[-1]}")
