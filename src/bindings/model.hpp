@@ -2,11 +2,12 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
 
 #include "bindings/arrays.hpp"
-#include "core/booster.hpp"
 #include "core/memory_faults.hpp"
 #include "core/top_labels.hpp"
+#include "core/topk_booster.hpp"
 #include "lock.hpp"
 
 namespace boostline {
@@ -88,10 +89,11 @@ class Model {
   public:
     explicit Model(std::unique_ptr<Booster> booster) : booster_(std::move(booster)) {}
 
-    // `n_labels` and `n_features` are what the rows and label sets were checked against. Without `keep_scores` the
-    // array has no rows.
+    // `n_labels` and `n_features` are what the rows and label sets were checked against. `shown` has a list for each
+    // row (see Labels), or nothing at all. Without `keep_scores` the array has no rows.
     NewArray<double> learn(nb::object rows, std::int64_t n_features, std::int32_t n_labels, const LabelLists& relevant,
-                           const LabelLists& unknown, Vector<double> weights, bool keep_scores) {
+                           const LabelLists& unknown, Vector<double> weights, bool keep_scores,
+                           const LabelLists& shown) {
         const Rows input(std::move(rows), n_features);
         const auto k = static_cast<std::size_t>(n_labels);
         const std::size_t n_kept = keep_scores ? input.size() : 0;
@@ -112,6 +114,9 @@ class Model {
                 labels.set(n_labels, relevant.values.data() + r0, static_cast<std::size_t>(r1 - r0),
                            unknown.values.data() + u0, static_cast<std::size_t>(u1 - u0));
                 labels.importance = weights.data()[i];
+                if (shown.start.size() > 0)
+                    labels.shown.assign(shown.values.data() + shown.start.data()[i],
+                                        shown.values.data() + shown.start.data()[i + 1]);
                 input.with_row(i, scratch, [&](const Row& row) {
                     const Change change;
                     booster_->learn(row, labels, &scores[keep_scores ? i * k : 0]);
@@ -146,6 +151,32 @@ class Model {
             }
         }
         return to_numpy(std::move(out), {input.size(), top});
+    }
+
+    // (rows, shown): what is shown for each row, in the turns from `turn` on; see TopkFeedback.
+    NewArray<std::int32_t> show(nb::object rows, std::int64_t n_features, std::optional<std::uint64_t> turn) const {
+        const Rows input(std::move(rows), n_features);
+        std::unique_ptr<std::int32_t[]> out;
+        std::size_t n_shown = 0;
+        {
+            nb::gil_scoped_release no_gil;
+            const Lock::Reading lock(lock_);
+            const MemoryFaults::InCall in_call;
+            check_width(n_features);
+            const auto& booster = dynamic_cast<const TopkBooster&>(*booster_);
+            n_shown = static_cast<std::size_t>(booster.n_shown());
+            const std::uint64_t first = turn.value_or(booster.clock());
+            std::vector<double> scores(static_cast<std::size_t>(booster.n_labels())), scratch = input.scratch();
+            std::vector<std::int32_t> shown;
+            out.reset(new std::int32_t[std::max<std::size_t>(1, input.size() * n_shown)]);
+            for (std::size_t i = 0; i < input.size(); ++i) {
+                if (i % kRowsBetweenSignals == kRowsBetweenSignals - 1) check_signals();
+                input.with_row(i, scratch, [&](const Row& row) { booster.score(row, scores.data()); });
+                booster.show(scores.data(), first + i, shown);
+                std::copy(shown.begin(), shown.end(), &out[i * n_shown]);
+            }
+        }
+        return to_numpy(std::move(out), {input.size(), n_shown});
     }
 
     // (rows, votes, labels)

@@ -40,14 +40,15 @@ class Booster {
 
     // One round of Algorithm 1. Writes the scores given before learning. If it throws, nothing has been learned, but by
     // learners written in Python.
-    void learn(const Row& x, const Labels& labels, double* scores) {
+    void learn(const Row& x, const Labels& given, double* scores) {
         learn_marked();
         gather_votes(x);                                                   // line 4
         if (has_prefixes()) accumulate();                                  // line 5
         follow(votes_.data(), expert_scores_.data(), clock_ + 1, scores);  // lines 6 and 7
-        if (labels.has_pairs()) {                                          // line 8: the true labels
+        const Labels& labels = hear(given, scores);                        // line 8: the true labels
+        if (labels.has_pairs()) {
             find_costs(labels);
-            const double loss = scratch_[0].rank_loss(scores, labels);
+            const double loss = loss_of(scores, labels, scratch_[0]);
             if (watches_drift_) recent_.prepare(x, labels);
             teach(x, labels);  // lines 10 to 12
             finish_round(labels, loss);
@@ -81,7 +82,7 @@ class Booster {
         learners_.predict(x, static_cast<std::size_t>(n_labels_), learners_.n_votes(), out);
     }
 
-    void grow_labels(std::int32_t n) {
+    virtual void grow_labels(std::int32_t n) {
         n_labels_ = n;
         learners_.grow_labels(n);
         record_.grow_labels(n);
@@ -176,6 +177,14 @@ class Booster {
     virtual bool has_prefixes() const { return true; }
     virtual std::int32_t experts_needed(std::uint64_t t) const = 0;
     virtual void follow(const double* votes, const double* expert_scores, std::uint64_t t, double* scores) const = 0;
+    // What the booster hears of the labels once it has given its scores: all that is known, but for boosters that show
+    // some of the labels only (topk_booster.hpp).
+    virtual const Labels& hear(const Labels& labels, const double*) { return labels; }
+    virtual double loss_of(const double* scores, const Labels& labels, PairScratch& scratch) const {
+        return scratch.rank_loss(scores, labels);
+    }
+    // |Y| as edges count it.
+    virtual double counted_relevant(const Labels& labels) const { return static_cast<double>(labels.relevant.size()); }
     // Costs that are found for all learners at once, and the memory that `update` needs.
     virtual void prepare(const Labels& labels) = 0;
     // Raw costs c^{i+1} at s^i, and the rank loss of expert i, for 0 <= i <= N.
@@ -218,8 +227,9 @@ class Booster {
     // Works out what follows from the state.
     virtual void after_load() {}
 
-    // Nobody loses more than 1 per example, but for rounding.
-    double most_loss() const { return static_cast<double>(clock_) * (1.0 + 1e-6); }
+    // Nobody loses more than `loss_limit` per example, but for rounding.
+    double most_loss() const { return static_cast<double>(clock_) * loss_limit() * (1.0 + 1e-6); }
+    virtual double loss_limit() const { return 1.0; }
 
     double* expert_row(std::int32_t i) {
         return &expert_scores_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)];
@@ -321,7 +331,8 @@ class Booster {
 
     // `loss` is the rank loss of the scores that were given.
     void finish_round(const Labels& labels, double loss) noexcept {
-        record_.add(labels, {votes_.data(), costs_.data(), cost_widths_.data(), rank_losses_.data() + 1, loss});
+        record_.add(labels, {votes_.data(), costs_.data(), cost_widths_.data(), rank_losses_.data() + 1, loss,
+                             counted_relevant(labels)});
         keep_own_record(labels, loss);
         update(labels, static_cast<double>(clock_ - restarted_at_) + 1.0);  // lines 9 and 13
         clock_ += 1;

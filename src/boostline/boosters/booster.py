@@ -13,7 +13,7 @@ from boostline import _core
 from boostline.boosters.state import State
 from boostline.boosters.undo import Undo
 from boostline.contract.frames import distinct
-from boostline.contract.label_sets import LabelSets
+from boostline.contract.label_sets import LabelLists, LabelSets
 from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import read_weights, whole_number
 from boostline.contract.rows import Rows, read_rows
@@ -25,6 +25,9 @@ FloatArray = NDArray[np.float64]
 
 # Keeps the draws of learners' settings apart from the booster's draws, which use (seed, 0).
 _SETTINGS_STREAM = 1
+
+# What was shown, for boosters that are not told.
+_NOT_SAID = LabelLists(np.zeros(0, np.int64), np.zeros(0, np.int32))
 
 
 class Booster(State):
@@ -132,7 +135,13 @@ class Booster(State):
             return self._learn(x, relevant, weight, unknown, return_scores)
 
     def _learn(
-        self, x: Any, relevant: Any, weight: Any, unknown: Any, return_scores: bool
+        self,
+        x: Any,
+        relevant: Any,
+        weight: Any,
+        unknown: Any,
+        return_scores: bool,
+        shown: LabelLists = _NOT_SAID,
     ) -> FloatArray | None:
         rows = read_rows(x, self._features)
         sets = self._space.read(relevant, rows.n, rows.is_single, unknown)
@@ -153,6 +162,8 @@ class Booster(State):
                 sets.unknown.values,
                 weights,
                 return_scores,
+                shown.start,
+                shown.values,
             )
         except BaseException as error:
             # A row is learned by all or by nobody. With learners written in Python the whole call is taken back;

@@ -69,6 +69,8 @@ def report(
     tries: dict[str, Callable[[], Bound]]
     if history.algorithm == "LabelRanker":
         tries = {"LabelRanker, mixture": lambda: label_ranker(history)}
+    elif history.algorithm in ("TopkBMR", "TopkAdaptive"):
+        tries = {}
     elif history.edge is None:
         tries = {
             "Ada.OLMR, corrected theorem": lambda: ada_olmr(history, delta),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline import losses
-from boostline.boosters import LabelRanker
+from boostline.boosters import LabelRanker, TopkAdaptive, TopkBMR
 
 __all__ = ["History"]
 
@@ -126,8 +126,8 @@ class History:
 
 
 def _algorithm(model: Any, edge: Any) -> str:
-    if isinstance(model, LabelRanker):
-        return "LabelRanker"
+    if isinstance(model, LabelRanker | TopkBMR | TopkAdaptive):
+        return type(model).__name__
     return "AdaOLMR" if edge is None else "OnlineBMR"
 
 
