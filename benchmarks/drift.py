@@ -1,27 +1,34 @@
-"""Streams that change: ``python benchmarks/drift.py [streams] --seeds 2 [--out drift.json] [--plot drift.png]``.
+"""Streams that change: ``python benchmarks/drift.py [streams] --seeds 2 [--out drift.json] [--plot drift.svg]``.
 
 Rank loss on the second half of each stream, one pass, for the recommended model, recursive ridge regression with
 forgetting and scikit-learn's perceptron with ``partial_fit``, these two with the rate that is best in hindsight.
+``--moa`` runs MOA's generators instead (moa_streams.py), with River's adaptive random forest, one per label, beside
+the others, the better of two settings.
 ``--abrupt`` measures instead how a change at one moment is overcome: the mean loss over rows 500 to 1,000 after it,
-divided by that of a fresh model that starts at the change.
+divided by that of a fresh model that starts at the change. ``--long 2000000`` lets the model learn that many rows of the
+first stream and shows loss, memory and time of each tenth.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import time
 import warnings
 from collections.abc import Callable
 
+import moa_streams
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.neural_network import MLPClassifier
 
 import boostline as bl
+from boostline.display.charts import legend, panels, svg, title
+from boostline.display.colours import SERIES
 
 Array = NDArray[np.float64]
 Stream = tuple[Array, NDArray[np.bool_]]
-ROWS = 20_000
+ROWS, MOA_ROWS = 20_000, 6_000
 
 
 def turning(first: Array, second: Array, period: float) -> Array:
@@ -77,6 +84,14 @@ STREAMS: dict[str, Callable[[int], Stream]] = {
     "taking turns": taking_turns,
 }
 
+MOA_STREAMS: dict[str, Callable[[int], Stream]] = {
+    f"{generator}, {change}": lambda seed, g=generator, c=change: moa_streams.make(  # type: ignore[misc]
+        g, c, seed, MOA_ROWS
+    )
+    for generator in moa_streams.GENERATORS
+    for change in moa_streams.CHANGES
+}
+
 
 def ridge(X: Array, Y: Array, forgetting: float) -> Array:
     d = X.shape[1] + 1
@@ -103,19 +118,35 @@ def perceptron(X: Array, Y: Array, rate: float) -> Array:
     return scores
 
 
+def forest(X: Array, Y: NDArray[np.bool_], n_trees: int, features: str) -> Array:
+    from river.forest import ARFClassifier
+
+    models = [ARFClassifier(n_trees, max_features=features, seed=0) for _ in Y.T]
+    scores = np.zeros(Y.shape)
+    for t, (row, relevant) in enumerate(zip(X, Y, strict=True)):
+        x = dict(enumerate(row))
+        for label, model in enumerate(models):
+            scores[t, label] = model.predict_proba_one(x).get(True, 0.0)
+            model.learn_one(x, bool(relevant[label]))
+    return scores
+
+
 def best(losses: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    return min(losses, key=lambda rows: float(np.nanmean(rows[ROWS // 2 :])))
+    return min(losses, key=lambda rows: float(np.nanmean(rows[len(rows) // 2 :])))
 
 
-def compare(seed: int, make: Callable[[int], Stream]) -> dict[str, NDArray[np.float64]]:
-    X, Y = make(seed)
+def compare(X: Array, Y: NDArray[np.bool_], with_forest: bool) -> dict[str, NDArray[np.float64]]:
     loss = bl.metrics.rank_loss_rows
     rates = (0.98, 0.99, 0.995, 0.999, 0.9998)
-    return {
+    found = {
         "LabelRanker": loss(Y, bl.LabelRanker(Y.shape[1], seed=0).learn(X, Y)),
         "ridge regression with forgetting": best([loss(Y, ridge(X, 1.0 * Y, f)) for f in rates]),
         "perceptron": best([loss(Y, perceptron(X, Y, rate)) for rate in (0.001, 0.005)]),
     }
+    if with_forest:
+        settings = ((10, "sqrt"), (10, "log2"))
+        found["adaptive random forest"] = best([loss(Y, forest(X, Y, *s)) for s in settings])
+    return found
 
 
 def abrupt(seed: int, kind: str, at: int) -> float:
@@ -138,33 +169,66 @@ def abrupt(seed: int, kind: str, at: int) -> float:
     )
 
 
-def plot(curves: dict[str, dict[str, NDArray[np.float64]]], path: str) -> None:
-    import matplotlib.pyplot as plt
+def long(n: int) -> list[dict[str, float]]:
+    """Learn n rows of linear scores that turn once in 6,000; loss, memory and CPU time of each tenth."""
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(10, 6)), rng.normal(size=(10, 6))
+    model, found = bl.LabelRanker(6, seed=0), []
+    for tenth in range(10):
+        losses, started = [], time.process_time()
+        for at in range(tenth * n // 10, (tenth + 1) * n // 10, 2000):
+            X = rng.normal(size=(2000, 10))
+            angle = 2 * np.pi * (at + np.arange(2000))[:, None] / 6000
+            Z = np.cos(angle) * (X @ A) + np.sin(angle) * (X @ B)
+            Y = Z + 0.3 * rng.normal(size=Z.shape) > 1.5
+            scores = model.learn(X, Y)
+            if not np.isfinite(scores).all():
+                raise AssertionError(f"scores that are not finite near row {at}")
+            losses.append(np.nanmean(bl.metrics.rank_loss_rows(Y, scores)))
+        part = {
+            "rows": float(model.clock),
+            "rank loss": float(np.mean(losses)),
+            "MB": model.memory_usage() / 1e6,
+            "microseconds per row": (time.process_time() - started) / (n // 10) * 1e6,
+            "restarts": float(model.n_restarts),
+        }
+        found.append(part)
+        print({name: round(value, 4) for name, value in part.items()}, flush=True)
+    return found
 
-    figure, panels = plt.subplots(len(curves), 1, figsize=(8, 2.2 * len(curves)), sharex=True)
-    for panel, (name, models) in zip(np.atleast_1d(panels), curves.items(), strict=True):
-        for model, rows in models.items():
-            panel.plot(np.nanmean(rows.reshape(-1, 250), axis=1), label=model)
-        panel.set(title=name, ylabel="rank loss", yscale="log")
-    np.atleast_1d(panels)[0].legend()
-    np.atleast_1d(panels)[-1].set_xlabel("rows / 250")
-    figure.tight_layout()
-    figure.savefig(path)
+
+def plot(curves: dict[str, dict[str, NDArray[np.float64]]], path: str) -> None:
+    """Draw the loss over time, the mean of 40 pieces of each stream."""
+    figure, axes = panels(len(curves), 2.4, across=2)
+    for panel, (name, models) in zip(axes, curves.items(), strict=True):
+        for (model, rows), colour in zip(models.items(), SERIES, strict=False):
+            pieces = rows.reshape(40, -1)
+            places = (np.arange(40) + 0.5) * pieces.shape[1]
+            panel.plot(places, np.nanmean(pieces, axis=1), label=model, color=colour, lw=1.4)
+        panel.set(xlabel="rows", ylabel="rank loss", yscale="log")
+        title(panel, name)
+    legend(figure)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(svg(figure))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("streams", nargs="*", default=list(STREAMS))
+    parser.add_argument("streams", nargs="*", help="default: all")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--abrupt", action="store_true")
+    parser.add_argument("--moa", action="store_true", help="MOA's generators")
+    parser.add_argument("--long", type=int, help="so many rows of one stream")
     parser.add_argument("--out", help="write the figures as JSON")
     parser.add_argument("--plot", help="draw the losses over time, of the last seed")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")  # the perceptron's, about batches of 8
     results: dict[str, object] = {}
-    if arguments.abrupt:
+    if arguments.long:
+        results["long"] = long(arguments.long)
+    elif arguments.abrupt:
         for kind in ("labels permuted", "truth inverted", "other truth"):
             for at in (2000, 10_000):
                 ratios = [abrupt(seed, kind, at) for seed in range(arguments.seeds)]
@@ -172,11 +236,12 @@ def main() -> None:
                 print(f"{kind:16} at {at:6}: {np.mean(ratios):.2f} (most {max(ratios):.2f})")
     else:
         curves = {}
-        for name in arguments.streams:
-            runs = [compare(seed, STREAMS[name]) for seed in range(arguments.seeds)]
+        streams = MOA_STREAMS if arguments.moa else STREAMS
+        for name in arguments.streams or streams:
+            runs = [compare(*streams[name](s), arguments.moa) for s in range(arguments.seeds)]
             curves[name] = runs[-1]
             results[name] = {
-                model: [float(np.nanmean(run[model][ROWS // 2 :])) for run in runs]
+                model: [float(np.nanmean(run[model][len(run[model]) // 2 :])) for run in runs]
                 for model in runs[0]
             }
             shown = {m: f"{np.mean(v):.4f}" for m, v in results[name].items()}  # type: ignore[attr-defined]
