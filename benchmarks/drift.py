@@ -5,8 +5,8 @@ forgetting and scikit-learn's perceptron with ``partial_fit``, these two with th
 ``--moa`` runs MOA's generators instead (moa_streams.py), with River's adaptive random forest, one per label, beside
 the others, the better of two settings.
 ``--abrupt`` measures instead how a change at one moment is overcome: the mean loss over rows 500 to 1,000 after it,
-divided by that of a fresh model that starts at the change. ``--long 2000000`` lets the model learn that many rows of the
-first stream and shows loss, memory and time of each tenth.
+divided by that of a fresh model that starts at the change. ``--long 2000000`` lets the model learn that many rows of
+the first stream and shows loss, memory and time of each tenth.
 """
 
 from __future__ import annotations
