@@ -1,0 +1,41 @@
+"""The members of a model: what each keeps in the model's state, and the rule by which its parts are merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from boostline.learners import Description
+from boostline.learners.committee import Committee
+from boostline.learners.scorers import Scorer
+
+__all__ = ["Arrays", "Member", "members_of"]
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Member:
+    """One learner, or one member of a committee."""
+
+    prefix: str  # of its arrays in the model's state
+    name: str
+    description: Description
+    n_labels: int
+    n_features: int  # it looks at the first so many
+
+
+def members_of(model: Any) -> Iterator[Member]:
+    """All of a model that has learned."""
+    for i, description in enumerate(model._resolved or ()):
+        prefix = f"learners.{i}."
+        if isinstance(description, Committee):
+            for name, one in zip(description.names, description.members, strict=True):
+                seen = description._seen_by(one, model.n_features)
+                yield Member(f"{prefix}{name}.", name, one, model.n_labels, seen)
+        else:
+            name = description.name if isinstance(description, Scorer) else description.kind
+            yield Member(prefix, name, description, model.n_labels, model.n_features)

@@ -1,0 +1,147 @@
+"""Least squares, merged exactly.
+
+A worker sends G = sum of w z z^T and R = sum of w z (y - f0(z))^T over its rows, where z is what the member makes of a
+row and f0 the model that all workers have. With the covariance P0 and the weights W0 of that model, the ridge solution
+over all rows is P = (P0^-1 + G)^-1 and W = W0 + P R: the same that recursive least squares gives row by row. An unknown
+label adds nothing to R: it is taken as what the common model predicts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from boostline.scale.inputs import KernelInputs, RidgeInputs
+from boostline.scale.members import Arrays, Member
+from boostline.scale.row_blocks import RowBlock
+from boostline.scale.rules.rule import Common, Rule
+from boostline.scale.sums import FloatArray, Moments
+
+__all__ = ["MergedKernel", "MergedRidge", "packed", "unpacked"]
+
+
+def packed(matrix: FloatArray) -> FloatArray:
+    """The lower triangle of a symmetric matrix, row by row."""
+    return np.ascontiguousarray(matrix[np.tril_indices(len(matrix))])
+
+
+def unpacked(cells: FloatArray, n: int) -> FloatArray:
+    """The symmetric matrix of a lower triangle."""
+    matrix = np.zeros((n, n))
+    matrix[np.tril_indices(n)] = cells
+    return matrix + np.tril(matrix, -1).T
+
+
+def read_covariance(arrays: Arrays, prefix: str, n: int) -> FloatArray:
+    """P of a member's state, with the changes that are still pending."""
+    matrix = unpacked(arrays[prefix + "covariance.cells"], n)
+    pending = arrays[prefix + "covariance.pending"].reshape(-1, n)
+    factor = arrays[prefix + "covariance.pending_factor"]
+    return (matrix - (pending.T * factor) @ pending) * float(arrays[prefix + "stretch"][0])
+
+
+def write_covariance(arrays: Arrays, prefix: str, matrix: FloatArray) -> None:
+    """Into a member's state, with nothing pending."""
+    arrays[prefix + "covariance.cells"] = packed(matrix)
+    arrays[prefix + "covariance.pending"] = np.zeros(0)
+    arrays[prefix + "covariance.pending_factor"] = np.zeros(0)
+    arrays[prefix + "stretch"] = np.array([1.0, 0.0])
+
+
+def cholesky(matrix: FloatArray) -> FloatArray:
+    """Of a covariance; its diagonal is lifted where rounding has spoilt it, as the core does."""
+    lift = 0.0
+    while True:
+        try:
+            return np.linalg.cholesky(matrix + lift * np.eye(len(matrix)))
+        except np.linalg.LinAlgError:
+            largest = float(np.abs(np.diag(matrix)).max())
+            lift = 10.0 * lift if lift else 1e-14 * largest
+            if not lift <= largest:
+                raise
+
+
+class LeastSquares(Rule):
+    """What ridge and kernel share."""
+
+    inputs: Any
+
+    def __init__(self, member: Member, arrays: Arrays, n_inputs: int) -> None:
+        super().__init__(member, arrays)
+        self.width = n_inputs + 2 * member.n_labels
+        self.base = self.array("weights").reshape(n_inputs, member.n_labels)
+        self.gram = np.zeros((n_inputs, n_inputs))
+        self.residual = np.zeros((n_inputs, member.n_labels))
+
+    def add(self, block: RowBlock) -> None:
+        z = self.inputs.of(block)
+        residual = block.relevant - z @ self.base
+        if block.unknown is not None:
+            residual[block.unknown] = 0.0
+        root = np.sqrt(block.weights)[:, None]
+        z *= root
+        residual *= root
+        self.gram += z.T @ z
+        self.residual += z.T @ residual
+
+    def sums(self) -> dict[str, Any]:
+        return {"gram": packed(self.gram), "residual": self.residual}
+
+    def solve(self, sums: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
+        """Weights and covariance over all rows: with P0 = C C^T, P = C (I + C^T G C)^-1 C^T."""
+        n = len(self.base)
+        root = cholesky(read_covariance(self.arrays, self.member.prefix, n))
+        inner = np.eye(n) + root.T @ unpacked(sums["gram"], n) @ root
+        both = np.linalg.solve(inner, np.hstack([root.T, root.T @ sums["residual"]]))
+        covariance = root @ both[:, :n]
+        return self.base + root @ both[:, n:], (covariance + covariance.T) / 2.0
+
+
+class MergedKernel(LeastSquares):
+    """Kernel least squares once the landmarks are complete: scale, width and landmarks stay as they are."""
+
+    def __init__(self, member: Member, arrays: Arrays) -> None:
+        n, seen = member.description.n_landmarks, int(arrays[member.prefix + "n_rows"][0])  # type: ignore[attr-defined]
+        if seen < n:
+            raise ValueError(
+                f"model has learned {seen} rows, but must have learned {n}, the landmarks of its kernel, before "
+                "statistics can be merged: let it learn a sample first"
+            )
+        super().__init__(member, arrays, n)
+        self.inputs = KernelInputs(arrays, member.prefix + "landmarks.")
+
+    def finish(self, sums: dict[str, Any], common: Common, out: Arrays) -> None:
+        weights, covariance = self.solve(sums)
+        out[self.member.prefix + "weights"] = weights.ravel()
+        write_covariance(out, self.member.prefix, covariance)
+
+
+class MergedRidge(LeastSquares):
+    """Ridge regression at the scale of the common model; the result is expressed in the scale of all rows."""
+
+    needs_moments = True
+
+    def __init__(self, member: Member, arrays: Arrays) -> None:
+        super().__init__(member, arrays, member.n_features + 1)
+        self.scale = Moments.read(arrays, member.prefix + "scale.")
+        self.inputs = RidgeInputs(self.scale)
+
+    def finish(self, sums: dict[str, Any], common: Common, out: Arrays) -> None:
+        weights, covariance = self.solve(sums)
+        moments = self.scale + common["moments"].first(self.member.n_features)
+        change = change_of_scale(self.inputs, RidgeInputs(moments))
+        back = np.linalg.inv(change)  # z0 = change z1, so f = W^T z0 = (change^T W)^T z1
+        out[self.member.prefix + "weights"] = (change.T @ weights).ravel()
+        write_covariance(out, self.member.prefix, back @ covariance @ back.T)
+        moments.write(out, self.member.prefix + "scale.")
+
+
+def change_of_scale(old: RidgeInputs, new: RidgeInputs) -> FloatArray:
+    """The matrix S with z_old = S z_new, but for values that one of the scales clips."""
+    both = (old.inverse > 0.0) & (new.inverse > 0.0)
+    ratio = np.where(both, old.inverse / np.where(both, new.inverse, 1.0), 1.0)
+    shift = np.where(both, (new.mean - old.mean) * old.inverse / old.root, 0.0)
+    change = np.diag(np.append(ratio, 1.0))
+    change[:-1, -1] = shift
+    return change
