@@ -110,8 +110,7 @@ def test_counts_and_moments_are_those_of_one_pass(n_parts, order):
             np.testing.assert_allclose(got[scale_of + name], one_pass[scale_of + name], rtol=1e-9)
     for name in exact:
         np.testing.assert_array_equal(got[name], one_pass[name], name)
-    for name in ("relevant", "known", "n_added"):
-        name = f"learners.0.neighbours.{name}"
+    for name in (f"learners.0.neighbours.{one}" for one in ("relevant", "known", "n_added")):
         np.testing.assert_allclose(got[name], one_pass[name], rtol=1e-12)
     for name in ("learners.1.counts", "learners.1.total"):
         np.testing.assert_allclose(got[name], one_pass[name], rtol=1e-12)
@@ -124,6 +123,8 @@ def test_an_unknown_label_is_what_the_common_model_predicts():
     unknown = Y[N_SAMPLE:].astype(float)
     unknown[:, 3] = np.nan
     made = scale.finish(model, scale.partial(model, (X[N_SAMPLE:], unknown)))
-    before, after = (m.state()["arrays"]["learners.0.weights"].reshape(60, 5) for m in (model, made))
+    before, after = (
+        m.state()["arrays"]["learners.0.weights"].reshape(60, 5) for m in (model, made)
+    )
     np.testing.assert_array_equal(after[:, 3], before[:, 3])  # nothing was said about it
     assert np.abs(after - before)[:, :3].max() > 1e-3

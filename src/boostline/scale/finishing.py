@@ -38,7 +38,9 @@ def finish(model: LabelRanker, partial: Partial, tail: Any = ()) -> LabelRanker:
     if partial.base != base:
         raise ValueError("partial was made with another model, but must be made with this one")
     made = dict(arrays)
-    common = {name: value for name, value in partial.sums.items() if not name.startswith("learners.")}
+    common = {
+        name: value for name, value in partial.sums.items() if not name.startswith("learners.")
+    }
     common["weight"] = float(common["weight"][0])
     for prefix, rule in rules_of(model, arrays).items():
         sums = {n.removeprefix(prefix): v for n, v in partial.sums.items() if n.startswith(prefix)}

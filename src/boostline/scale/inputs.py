@@ -1,4 +1,4 @@
-"""What least squares learns from, in NumPy: standardised features, and kernel values (as in ridge.cpp, landmarks.hpp)."""
+"""What least squares learns from, in NumPy: standardised features (ridge.cpp) and kernel values (landmarks.hpp)."""
 
 from __future__ import annotations
 

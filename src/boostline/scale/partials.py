@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from boostline.scale.memories import Memory
 from boostline.scale.sums import KeyedSum, Moments
 
 __all__ = ["VERSION", "Partial", "merge"]
@@ -93,6 +94,8 @@ def merge(partials: Iterable[Partial]) -> Partial:
 def _bytes(value: Any) -> int:
     if isinstance(value, Moments):
         return 8 + 4 * value.mean.nbytes
+    if isinstance(value, Memory):
+        return value.nbytes
     if isinstance(value, KeyedSum):
         return value.keys.nbytes + value.values.nbytes
     return int(np.asarray(value).nbytes)

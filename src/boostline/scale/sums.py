@@ -159,11 +159,14 @@ class KeyedSum:
     values: FloatArray  # (n, m)
 
     def __add__(self, other: KeyedSum) -> KeyedSum:
-        keys = np.union1d(self.keys, other.keys)
-        values = np.zeros((len(keys), self.values.shape[1]))
-        for one in (self, other):
-            values[np.searchsorted(keys, one.keys)] += one.values
-        return KeyedSum(keys, values)
+        keys = np.concatenate([self.keys, other.keys])
+        if not len(keys):
+            return self
+        order = np.argsort(keys, kind="stable")  # two ascending runs: this merges them
+        keys = keys[order]
+        starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+        values = np.concatenate([self.values, other.values])[order]
+        return KeyedSum(keys[starts], np.add.reduceat(values, starts, axis=0))
 
     def at(self, keys: NDArray[np.int64]) -> FloatArray:
         """The values of some keys; 0 where there is none."""

@@ -1,11 +1,13 @@
 """Learners that take steps: each worker's learner goes on from the common model, and their changes are averaged.
 
 A weight is averaged by how much each worker had to say about it, so that a feature that only one worker has seen keeps
-what that worker learned. The memory for replay is filled by the tail.
+what that worker learned. The memory for replay gets rows of all workers, so that the tail, with which they are
+learned again, reconciles what the workers found.
 """
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 from boostline.boosters.label_ranker import LabelRanker
 from boostline.saving.states import InMemory, restore
 from boostline.scale.members import Arrays, Member
+from boostline.scale.memories import Column, Memory, pack, unpack
 from boostline.scale.row_blocks import RowBlock
 from boostline.scale.rules.counts import write_row_scale
 from boostline.scale.rules.rule import Common, Rule
@@ -69,9 +72,30 @@ class Averaged(Rule):
         """The member's arrays after the worker's rows."""
         if self.model is None:
             prefix = self.member.prefix
-            return {n.removeprefix(prefix): a for n, a in self.arrays.items() if n.startswith(prefix)}
+            return {
+                n.removeprefix(prefix): a for n, a in self.arrays.items() if n.startswith(prefix)
+            }
         arrays: Arrays = self.model.state()["arrays"]
         return {n.removeprefix(_ALONE): a for n, a in arrays.items() if n.startswith(_ALONE)}
+
+    @property
+    def columns(self) -> list[Column]:
+        """The arrays of its memory."""
+        raise NotImplementedError
+
+    def memory(self, learned: Arrays) -> Memory:
+        """The worker's last rows; their priorities follow from what it has learned."""
+        seed = hashlib.blake2b(learned["bias"].tobytes(), digest_size=16).digest()
+        capacity = self.member.description.memory  # type: ignore[attr-defined]
+        return Memory.read(learned, self.columns, capacity, self.n_learned, seed)
+
+    def write_memory(self, rows: list[tuple[Any, ...]], out: Arrays) -> None:
+        """The rows that all had before, as far as there is room, and then those of the workers."""
+        prefix = self.member.prefix
+        mine = {c: self.array(c) for column in self.columns for c in _names(column)}
+        room = self.member.description.memory - len(rows)  # type: ignore[attr-defined]
+        before = unpack(mine, self.columns)
+        pack([*before[max(0, len(before) - room) :], *rows], self.columns, out, prefix)
 
 
 class AveragedLinear(Averaged):
@@ -79,12 +103,26 @@ class AveragedLinear(Averaged):
 
     needs_moments = True
 
+    @property
+    def columns(self) -> list[Column]:
+        return [
+            Column("row_index", "row_length"),
+            Column("row_value", "row_length"),
+            Column("row_targets", self.member.n_labels),
+            Column("row_importance", 1),
+        ]
+
     def sums(self) -> dict[str, Any]:
-        learned, sums = self.learned(), {}
-        for name, squares in (("weights", "squares"), ("bias", "bias_squares")):
-            seen = learned[squares] - self.array(squares)
-            sums[squares] = seen
-            sums[name] = seen * (learned[name] - self.array(name))
+        learned = self.learned()
+        sums: dict[str, Any] = {"memory": self.memory(learned)}
+        seen = learned["bias_squares"] - self.array("bias_squares")
+        sums["bias_squares"], sums["bias"] = seen, seen * (learned["bias"] - self.array("bias"))
+        k = self.member.n_labels
+        squares = (learned["squares"] - self.array("squares")).reshape(-1, k)
+        features = np.flatnonzero(squares.any(axis=1))  # of many features a worker sees some
+        change = (learned["weights"] - self.array("weights")).reshape(-1, k)[features]
+        squares = squares[features]
+        sums["steps"] = KeyedSum(features, np.hstack([squares, squares * change]))
         if self.is_hashed:
             mine = Moments.read(learned, "scale_")
             sums["moments"] = mine.without(Moments.read(self.arrays, self.member.prefix + "scale_"))
@@ -97,16 +135,27 @@ class AveragedLinear(Averaged):
 
     def finish(self, sums: dict[str, Any], common: Common, out: Arrays) -> None:
         prefix = self.member.prefix
-        for name, squares in (("weights", "squares"), ("bias", "bias_squares")):
-            seen = sums[squares]
-            step = np.divide(sums[name], seen, out=np.zeros(len(seen)), where=seen > 0.0)
-            out[prefix + name] = self.array(name) + step
-            out[prefix + squares] = self.array(squares) + seen
+        k, steps = self.member.n_labels, sums["steps"]
+        every = {name: self.array(name).reshape(-1, k).copy() for name in ("weights", "squares")}
+        every["squares"][steps.keys] += steps.values[:, :k]
+        every["weights"][steps.keys] += _ratio(steps.values[:, k:], steps.values[:, :k])
+        for name, values in every.items():
+            out[prefix + name] = values.ravel()
+        out[prefix + "bias_squares"] = self.array("bias_squares") + sums["bias_squares"]
+        out[prefix + "bias"] = self.array("bias") + _ratio(sums["bias"], sums["bias_squares"])
+        self.write_memory(sums["memory"].rows, out)
         write_row_scale(self, {**common, **sums} if self.is_hashed else common, out)
 
 
 class AveragedSparseLinear(Averaged):
     """Support vector machines: each feature's weights are averaged by the rows in which each worker saw it."""
+
+    @property
+    def columns(self) -> list[Column]:
+        lists = [("row_index", "row_index"), ("row_value", "row_index")]
+        lists += [(name, name) for name in ("row_relevant", "row_unknown", "row_dual_label")]
+        lists += [("row_dual", "row_dual_label")]
+        return [*(Column(name, f"{of}_length") for name, of in lists), Column("row_importance", 1)]
 
     def sums(self) -> dict[str, Any]:
         learned = self.learned()
@@ -121,6 +170,7 @@ class AveragedSparseLinear(Averaged):
             "change": KeyedSum(change.keys[kept], (change.values * np.maximum(share, 0.0))[kept]),
             "bias": self.n_learned * bias,
             "n_learned": np.array([self.n_learned]),
+            "memory": self.memory(learned),
         }
 
     def _weights(self, arrays: Arrays) -> KeyedSum:
@@ -133,8 +183,8 @@ class AveragedSparseLinear(Averaged):
         before = {name: self.array(name) for name in _FEATURE_ARRAYS}
         change, seen = sums["change"], sums["seen"]
         rows = seen.at(change.keys // k)
-        step = np.divide(change.values, rows, out=np.zeros_like(rows), where=rows > 0.0)
-        weights = self._weights(before) + KeyedSum(change.keys, step)
+        step = KeyedSum(change.keys, _ratio(change.values, rows))
+        weights = self._weights(before) + step
         values = weights.values[:, 0].astype(np.float32)
         keys, values = weights.keys[values != 0.0], values[values != 0.0]
         counts = _by_feature(before) + seen
@@ -150,12 +200,29 @@ class AveragedSparseLinear(Averaged):
         bias = self.array("bias") + (sums["bias"] / n if n else 0.0)
         out[prefix + "bias"] = bias.astype(np.float32)
         out[prefix + "clock"] = self.array("clock") + n
+        # A row has the same share in the weights as its worker, and so have its dual variables.
+        memory, dual = sums["memory"], [c.name for c in self.columns].index("row_dual")
+        shares = memory.share / max(n, 1)
+        rows = [
+            (*row[:dual], (row[dual] * share).astype(np.float32), *row[dual + 1 :])
+            for row, share in zip(memory.rows, shares, strict=True)
+        ]
+        self.write_memory(rows, out)
         total = self.array("total") + common["weight"]
         out[prefix + "total"] = total
         out[prefix + "counts"] = np.minimum(self.array("counts") + common["relevant"], total[0])
 
 
 _FEATURE_ARRAYS = ("features", "n_seen", "n_weights", "weight_labels", "weights")
+
+
+def _ratio(a: FloatArray, b: FloatArray) -> FloatArray:
+    """a / b, and 0 where b is not positive."""
+    return np.divide(a, b, out=np.zeros_like(a), where=b > 0.0)
+
+
+def _names(column: Column) -> list[str]:
+    return [column.name] if isinstance(column.length, int) else [column.name, column.length]
 
 
 def _by_feature(arrays: dict[str, NDArray[Any]]) -> KeyedSum:

@@ -38,7 +38,8 @@ def read_covariance(arrays: Arrays, prefix: str, n: int) -> FloatArray:
     matrix = unpacked(arrays[prefix + "covariance.cells"], n)
     pending = arrays[prefix + "covariance.pending"].reshape(-1, n)
     factor = arrays[prefix + "covariance.pending_factor"]
-    return (matrix - (pending.T * factor) @ pending) * float(arrays[prefix + "stretch"][0])
+    stretch = float(arrays[prefix + "stretch"][0])
+    return np.asarray((matrix - (pending.T * factor) @ pending) * stretch, dtype=np.float64)
 
 
 def write_covariance(arrays: Arrays, prefix: str, matrix: FloatArray) -> None:
@@ -54,7 +55,8 @@ def cholesky(matrix: FloatArray) -> FloatArray:
     lift = 0.0
     while True:
         try:
-            return np.linalg.cholesky(matrix + lift * np.eye(len(matrix)))
+            root = np.linalg.cholesky(matrix + lift * np.eye(len(matrix)))
+            return np.asarray(root, dtype=np.float64)
         except np.linalg.LinAlgError:
             largest = float(np.abs(np.diag(matrix)).max())
             lift = 10.0 * lift if lift else 1e-14 * largest
