@@ -144,6 +144,8 @@ class Booster(State):
         shown: LabelLists = _NOT_SAID,
     ) -> FloatArray | None:
         rows = read_rows(x, self._features)
+        if shown is not _NOT_SAID and len(shown.start) != rows.n + 1:
+            raise ValueError(f"shown has {len(shown.start) - 1} rows, but x has {rows.n}")
         sets = self._space.read(relevant, rows.n, rows.is_single, unknown)
         weights = read_weights(weight, rows.n)
         fresh = self._native is None

@@ -32,6 +32,7 @@ from boostline.reference.potentials import (
     walk_law,
 )
 from boostline.reference.sparse_linear import SparseLinear
+from boostline.reference.topk import TopkAdaptive, TopkBMR, TopkBooster, TopkFeedback
 from boostline.reference.tree import HoeffdingTree, Leaf, Split
 
 __all__ = [
@@ -46,6 +47,10 @@ __all__ = [
     "Round",
     "SparseLinear",
     "Split",
+    "TopkAdaptive",
+    "TopkBMR",
+    "TopkBooster",
+    "TopkFeedback",
     "baseline",
     "hinge_loss",
     "logistic_gradient",

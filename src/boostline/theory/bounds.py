@@ -22,6 +22,13 @@ from boostline.theory.bounds_ada_olmr import (
 )
 from boostline.theory.bounds_label_ranker import label_ranker
 from boostline.theory.bounds_online_bmr import bmr_corollary, bmr_general, bmr_realised
+from boostline.theory.bounds_topk import (
+    topk_adaptive,
+    topk_bmr,
+    topk_deviation,
+    topk_hedge,
+    topk_progress,
+)
 from boostline.theory.history import History
 
 __all__ = [
@@ -37,6 +44,11 @@ __all__ = [
     "label_ranker",
     "logistic_progress",
     "report",
+    "topk_adaptive",
+    "topk_bmr",
+    "topk_deviation",
+    "topk_hedge",
+    "topk_progress",
     "weight_regret_limit",
 ]
 
@@ -70,7 +82,13 @@ def report(
     if history.algorithm == "LabelRanker":
         tries = {"LabelRanker, mixture": lambda: label_ranker(history)}
     elif history.algorithm in ("TopkBMR", "TopkAdaptive"):
-        tries = {}
+        tries = {
+            "TopkBMR, realised edges": lambda: topk_bmr(model, delta),
+            "TopkAdaptive, from the edges": lambda: topk_adaptive(model, delta),
+            "TopkAdaptive, Hedge": lambda: topk_hedge(model, delta),
+            "TopkAdaptive, progress of the logistic loss": lambda: topk_progress(model),
+        }
+        tries = {name: one for name, one in tries.items() if name.startswith(history.algorithm)}
     elif history.edge is None:
         tries = {
             "Ada.OLMR, corrected theorem": lambda: ada_olmr(history, delta),
