@@ -42,7 +42,8 @@ class TopkFeedback:
 
     def top(self, scores: FloatArray) -> list[int]:
         """Return the k' labels with the highest scores, best first, ties by label."""
-        return np.lexsort((np.arange(len(scores)), -scores))[: self.n_shown].tolist()
+        order = np.lexsort((np.arange(len(scores)), -scores))
+        return [int(label) for label in order[: self.n_shown]]
 
     def draw(self, scores: FloatArray, seed: int, turn: int) -> tuple[list[int], BoolArray]:
         """Return the labels that are shown, and which of all labels are among the top k'."""
@@ -82,7 +83,8 @@ class TopkFeedback:
         if m == k:
             both = 1.0
         n_top = is_top[:, None].astype(int) + is_top[None, :]
-        return np.array([none, one, both])[n_top]
+        probabilities: FloatArray = np.array([none, one, both])[n_top]
+        return probabilities
 
     def weights(self, is_top: BoolArray, shown: BoolArray) -> FloatArray:
         """Return 1{i and j are shown} / P(i and j are shown)."""
