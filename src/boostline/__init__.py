@@ -44,6 +44,7 @@ _LAZY = {
     "reproduce",
     "river",
     "sklearn",
+    "text",
     "theory",
 }
 

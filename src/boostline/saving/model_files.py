@@ -1,8 +1,9 @@
 """One file per model, safe to load from anybody: safetensors for the arrays, JSON for the rest.
 
 The file's one metadata entry, ``boostline``, is a JSON object: ``format`` (the version), ``config`` (as
-`Booster.config` gives it), ``python`` (states of learners written in Python), ``extra`` (what the caller wants to keep
-with the model) and ``sha256`` (of all of these and of the arrays). Nothing in a file is ever executed.
+`Booster.config` gives it), ``python`` (states of learners written in Python), ``text`` (of a `boostline.text` model:
+its tags and word counts), ``extra`` (what the caller wants to keep with the model) and ``sha256`` (of all of these and
+of the arrays). Nothing in a file is ever executed.
 docs/file-format.md lists the arrays.
 """
 
@@ -37,7 +38,13 @@ __all__ = ["FORMAT", "load", "load_with_extra", "read_header", "save"]
 FORMAT = 3
 
 
-def save(model: Booster, path: str | os.PathLike[str], extra: dict[str, Any] | None = None) -> None:
+def save(
+    model: Booster,
+    path: str | os.PathLike[str],
+    extra: dict[str, Any] | None = None,
+    *,
+    text: dict[str, Any] | None = None,
+) -> None:
     """Save ``model`` to ``path``. The file is complete or unchanged, and can be loaded.
 
     The model is written in pieces, without a second copy in memory. The file is read back and checked before it
@@ -52,6 +59,8 @@ def save(model: Booster, path: str | os.PathLike[str], extra: dict[str, Any] | N
     extra
         What to save with the model: dicts, lists, tuples, strings, numbers, None and arrays. `load_with_extra`
         returns it.
+    text
+        What makes the booster a `boostline.text.TextRanker`, which passes it here: then that is what is loaded.
 
     Examples
     --------
@@ -66,14 +75,18 @@ def save(model: Booster, path: str | os.PathLike[str], extra: dict[str, Any] | N
         with model._turn():
             model._catch_up()
             if model._native is None:
-                _write(file, model, extra, None)
+                _write(file, model, extra, text, None)
             else:
-                model._native.hold(lambda state: _write(file, model, extra, state))
+                model._native.hold(lambda state: _write(file, model, extra, text, state))
         _check_written(file, model)
 
 
 def _write(
-    file: BinaryIO, model: Booster, extra: dict[str, Any] | None, state: _core.StoredState | None
+    file: BinaryIO,
+    model: Booster,
+    extra: dict[str, Any] | None,
+    text: dict[str, Any] | None,
+    state: _core.StoredState | None,
 ) -> None:
     config = model.config()
     _refuse_own_loss(config)
@@ -85,6 +98,8 @@ def _write(
         "python": python,
         "extra": pack({} if extra is None else extra, "extra", beside),
     }
+    if text is not None:
+        metadata["text"] = pack(text, "text", beside)
     try:
         canonical_json(metadata)
     except (TypeError, ValueError, RecursionError) as error:
@@ -117,7 +132,8 @@ def _check_written(file: BinaryIO, model: Booster) -> None:
         check_size(metadata["config"], opened, None)
         learners = [learner for _, learner in _python_learners(model)]
         type(model).from_config({**metadata["config"], "resolved": None}, learners)
-        for packed in (metadata["extra"], *metadata["python"].values()):
+        texts = [metadata["text"]] if "text" in metadata else []
+        for packed in (metadata["extra"], *texts, *metadata["python"].values()):
             unpack(packed, lambda name: np.zeros(()))
     except (ValueError, TypeError, RecursionError) as error:
         raise SaveError(
@@ -132,7 +148,7 @@ def load(
     n_threads: int = 1,
     max_bytes: int | None = None,
 ) -> Any:
-    """Load a model that `Booster.save` wrote; it continues exactly where it stopped.
+    """Load a model that `Booster.save` or `TextRanker.save` wrote; it continues exactly where it stopped.
 
     Parameters
     ----------
@@ -176,14 +192,18 @@ def load_with_extra(
     with _Opened(path) as file:
         metadata = _checked_metadata(file)
         file.check_digest(metadata)
-        model = _build(file, metadata, learners, max_bytes)
+        model: Any = _build(file, metadata, learners, max_bytes)
         extra = unpack(metadata["extra"], file.read)
         model.n_threads = n_threads
+        if "text" in metadata:
+            from boostline.text import TextRanker
+
+            model = TextRanker.from_parts(model, unpack(metadata["text"], file.read))
     return model, extra
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read only the description: ``format``, ``config`` and ``arrays`` (name -> type and shape).
+    """Read only the description: ``format``, ``config``, ``is_text`` and ``arrays`` (name -> type and shape).
 
     Examples
     --------
@@ -196,7 +216,12 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     with _Opened(path) as file:
         metadata = _checked_metadata(file)
         arrays = {name: (entry.dtype.name, entry.shape) for name, entry in file.entries.items()}
-    return {"format": metadata["format"], "config": metadata["config"], "arrays": arrays}
+    return {
+        "format": metadata["format"],
+        "config": metadata["config"],
+        "is_text": "text" in metadata,
+        "arrays": arrays,
+    }
 
 
 class _Opened:

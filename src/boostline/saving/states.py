@@ -104,7 +104,7 @@ def _by_owner(source: Source) -> tuple[dict[str, list[str]], list[str]]:
             of_learner.setdefault(rest.partition(".")[0], []).append(name)
         elif not rest:
             own.append(name)
-        elif part not in ("python", "extra"):
+        elif part not in ("python", "text", "extra"):
             raise LoadError(f"it has an unexpected array {name!r}")
     return of_learner, own
 

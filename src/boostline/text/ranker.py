@@ -1,0 +1,392 @@
+"""Rank the tags of texts: strings in, names out, online."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostline import _core
+from boostline.boosters import LabelRanker
+from boostline.contract.frames import distinct
+from boostline.contract.label_sets import UNKNOWN, LabelLists, LabelSets
+from boostline.contract.labels import distinct_labels, read_told
+from boostline.contract.numbers import read_weights, whole_number
+from boostline.contract.rows import Rows
+from boostline.text.features import Counted, TextFeatures
+from boostline.text.words import Words
+
+__all__ = ["TextRanker"]
+
+FloatArray = NDArray[np.float64]
+
+# The compiled model has room for tags to come, because making room takes a copy of it: at least so many, and one for
+# each 8 tags that are known.
+_LEAST_SPARE, _SPARE_SHARE = 16, 8
+
+
+class TextRanker:
+    """Learn the tags of texts one by one, and rank the tags of new texts at any time.
+
+    Words are hashed to ``n_columns`` columns and weighed by how rare they are among the texts so far, and a
+    `boostline.LabelRanker` learns from that. Tags get known when they first occur. The memory is bounded, and a saved
+    model goes on exactly where it was.
+
+    Parameters
+    ----------
+    labels
+        Tags that are known from the start. Others are added when they are learned.
+    pairs
+        Whether two words in succession count as a term as well.
+    characters
+        Shortest and longest n-grams of characters within words to use too, such as (3, 5): for texts with many
+        spelling mistakes or long compound words. Chinese, Japanese, Thai and other scripts without spaces are divided
+        into characters in any case.
+    n_columns
+        Number of columns that words are hashed to, a power of 2.
+    n_embedding
+        Length of the vectors that you pass as ``embedding``; 0 for none.
+    learners, drift, seed, n_threads
+        As in `boostline.LabelRanker`.
+
+    Examples
+    --------
+    >>> from boostline.text import TextRanker
+    >>> tagger = TextRanker()
+    >>> for _ in range(5):
+    ...     tagger.learn("The invoice has a wrong amount", {"billing"})
+    ...     tagger.learn(["I cannot log in", "Password is not accepted"], [{"login"}, {"login", "urgent"}])
+    >>> tagger.rank("wrong invoice", top=1)
+    ['billing']
+    >>> tagger.labels
+    ['billing', 'login', 'urgent']
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[str] = (),
+        *,
+        pairs: bool = False,
+        characters: tuple[int, int] | None = None,
+        n_columns: int = 2**20,
+        n_embedding: int = 0,
+        learners: Any = "auto",
+        drift: str | None = "restart",
+        seed: int | None = 0,
+        n_threads: int = 1,
+    ) -> None:
+        self._names = _checked_tags(labels, "labels")
+        self._places = {tag: i for i, tag in enumerate(self._names)}
+        self._features = TextFeatures(Words(pairs, characters), n_columns, n_embedding)
+        self._booster = LabelRanker(
+            _with_spare(len(self._names)),
+            learners=learners,
+            drift=drift,
+            seed=seed,
+            n_threads=n_threads,
+        )
+        self._lock = _core.TurnLock()
+
+    # Learning and ranking.
+
+    def learn(
+        self,
+        text: str | Sequence[str],
+        tags: Any,
+        *,
+        embedding: Any = None,
+        weight: Any = 1.0,
+        return_scores: bool = False,
+    ) -> FloatArray | None:
+        """Learn one text or several. A block gives exactly what single calls give.
+
+        Parameters
+        ----------
+        text
+            A string, or a sequence of strings.
+        tags
+            The tags of the text: a set, list or tuple of strings. Tags that are not in it are irrelevant. If it is not
+            known of all tags whether they are relevant, a dict from tags to True, False or None. For several texts a
+            list with one of these for each.
+        embedding
+            A vector for the text, (n_embedding,), or for several (n, n_embedding).
+        weight
+            Importance in [0, 1]: one number, or one per text.
+        return_scores
+            Whether to return the scores that each text had before it was learned, (k,) or (n, k), with -inf for tags
+            that were not known by then.
+        """
+        is_single, texts, vectors = _texts(text, embedding)
+        told = _tag_sets(tags, len(texts), is_single)
+        weights = read_weights(weight, len(texts))
+        counted = self._features.count(texts, vectors)
+        with self._lock:
+            waiting = _Waiting(0)
+            scores: list[FloatArray] = []
+            for i, row in enumerate(told):
+                new = sorted(tag for tag in row if tag not in self._places)
+                if (n := len(self._names) + len(new)) >= self._booster.n_labels:
+                    # The texts before this one are learned by the model as it was.
+                    scores += self._learn(waiting, counted, weights, return_scores)
+                    self._booster.add_labels(_with_spare(n) - self._booster.n_labels)
+                    waiting = _Waiting(i)
+                n_before = len(self._names)
+                for tag in new:
+                    self._places[tag] = len(self._names)
+                    self._names.append(tag)
+                waiting.add({self._places[tag]: code for tag, code in row.items()}, n_before, n)
+            scores += self._learn(waiting, counted, weights, return_scores)
+            n_labels = len(self._names)
+        if not return_scores:
+            return None
+        filled = np.array([_filled(row, n_labels) for row in scores]).reshape(-1, n_labels)
+        return np.asarray(filled[0] if is_single else filled)
+
+    def _learn(
+        self, waiting: _Waiting, counted: list[Counted], weights: FloatArray, return_scores: bool
+    ) -> list[FloatArray]:
+        """Learn the texts that wait; the scores of each for the tags that were known before it."""
+        part = slice(waiting.first, waiting.first + len(waiting.told))
+        if not waiting.told:
+            return []
+        before = self._booster.clock
+        rows = self._features.learn(counted[part])
+        try:
+            scores = self._booster.learn(
+                rows,
+                waiting.label_sets(self._booster.n_labels),
+                weight=weights[part],
+                return_scores=return_scores,
+            )
+        except BaseException:
+            # Some rows may have been learned: what the others added to the counts is taken back.
+            self._features.unlearn(counted[part][self._booster.clock - before :])
+            raise
+        if scores is None:
+            return []
+        return [row[:n] for row, n in zip(scores, waiting.n_before, strict=True)]
+
+    def score(self, text: str | Sequence[str], *, embedding: Any = None) -> FloatArray:
+        """Return a score for every tag in `labels`: (k,) for a string, (n, k) for several. Higher is more relevant."""
+        n_labels = self.n_labels
+        is_single, texts, vectors = _texts(text, embedding)
+        rows = self._features.rows(self._features.count(texts, vectors))
+        scores = self._booster.score(rows)[:, :n_labels]
+        return scores[0] if is_single else scores
+
+    def rank(
+        self, text: str | Sequence[str], top: int | None = None, *, embedding: Any = None
+    ) -> list[Any]:
+        """Return the tags, best first, only the first ``top`` if given: a list for a string, else a list of lists."""
+        names = self.labels
+        wanted = len(names) if top is None else min(whole_number(top, "top", 1), len(names))
+        is_single, texts, vectors = _texts(text, embedding)
+        rows = self._features.rows(self._features.count(texts, vectors))
+        # Among the best are places of tags to come, though rarely.
+        n_asked = wanted
+        while True:
+            order = self._booster.rank(rows, top=max(1, n_asked))
+            known = order < len(names)
+            if order.shape[1] < n_asked or (known.sum(axis=1) >= wanted).all():
+                break
+            n_asked = 2 * n_asked + _LEAST_SPARE
+        ranked = [
+            [names[i] for i in row[is_known][:wanted].tolist()]
+            for row, is_known in zip(order, known, strict=True)
+        ]
+        return ranked[0] if is_single else ranked
+
+    # Looking inside.
+
+    @property
+    def labels(self) -> list[str]:
+        """The tags known so far, in the order in which they were learned."""
+        return list(self._names)
+
+    @property
+    def n_labels(self) -> int:
+        """Number of tags known so far."""
+        return len(self._names)
+
+    @property
+    def clock(self) -> int:
+        """Number of texts learned."""
+        return self._booster.clock
+
+    @property
+    def booster(self) -> LabelRanker:
+        """The model behind it. Its labels are the places of the tags in `labels`, and some places for tags to come."""
+        return self._booster
+
+    @property
+    def text_features(self) -> TextFeatures:
+        """How texts become rows."""
+        return self._features
+
+    @property
+    def n_threads(self) -> int:
+        """Number of threads; does not change the result."""
+        return self._booster.n_threads
+
+    @n_threads.setter
+    def n_threads(self, n: int) -> None:
+        self._booster.n_threads = n
+
+    def rows(self, text: str | Sequence[str], *, embedding: Any = None) -> Rows:
+        """Return the rows of features that the booster gets for texts."""
+        _, texts, vectors = _texts(text, embedding)
+        return self._features.rows(self._features.count(texts, vectors))
+
+    def add_labels(self, labels: Sequence[str]) -> None:
+        """Make tags known before they are learned."""
+        with self._lock:
+            new = [tag for tag in _checked_tags(labels, "labels") if tag not in self._places]
+            n = len(self._names) + len(new)
+            if n >= self._booster.n_labels:
+                self._booster.add_labels(_with_spare(n) - self._booster.n_labels)
+            for tag in new:
+                self._places[tag] = len(self._names)
+                self._names.append(tag)
+
+    def memory_usage(self) -> int:
+        """Return the memory of the model, in bytes."""
+        return self._booster.memory_usage() + self._features.memory_usage()
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.memory_usage()
+
+    def __repr__(self) -> str:
+        return f"TextRanker({self.n_labels} tags, {self.clock} texts learned)"
+
+    # State.
+
+    def save(self, path: str | PathLike[str], extra: dict[str, Any] | None = None) -> None:
+        """Save the model to a file; `boostline.load` reads it. An old file is replaced when the new one is complete.
+
+        ``extra`` is saved with the model, see `boostline.saving.save`.
+        """
+        from boostline.saving import save
+
+        with self._lock:
+            save(self._booster, path, extra, text=self._state())
+
+    def _state(self) -> dict[str, Any]:
+        return {"tags": list(self._names), **self._features.state()}
+
+    @classmethod
+    def from_parts(cls, booster: Any, state: dict[str, Any]) -> Self:
+        """Make the model again that was saved: from its booster, and what the file says about texts."""
+        if not isinstance(booster, LabelRanker):
+            raise ValueError(
+                f"a text model has a {type(booster).__name__}, but must have a LabelRanker"
+            )
+        model = cls.__new__(cls)
+        model._names = _checked_tags(state["tags"], "tags")
+        model._places = {tag: i for i, tag in enumerate(model._names)}
+        model._features = TextFeatures.from_state(state)
+        model._booster = booster
+        model._lock = _core.TurnLock()
+        if len(model._names) > booster.n_labels or booster.labels is not None:
+            raise ValueError(f"a text model with {len(model._names)} tags has other labels")
+        if booster.n_features not in (None, model._features.n_features):
+            raise ValueError(
+                f"a text model has {booster.n_features} features, but must have {model._features.n_features}"
+            )
+        return model
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = _core.TurnLock()
+
+
+class _Waiting:
+    """Texts to be learned in one call: what is known of their tags, by place."""
+
+    def __init__(self, first: int) -> None:
+        self.first = first  # the place of the first text in the call
+        self.told: list[dict[int, int]] = []
+        self.n_before: list[int] = []  # tags known before each text
+        self._n_after: list[int] = []
+
+    def add(self, told: dict[int, int], n_before: int, n_after: int) -> None:
+        self.told.append(told)
+        self.n_before.append(n_before)
+        self._n_after.append(n_after)
+
+    def label_sets(self, n_labels: int) -> LabelSets:
+        """Of tags that are not known by then nothing is known.
+
+        Except where a text would have nothing to rank, because all tags that are known are its own: then the next tag
+        to come is irrelevant to it.
+        """
+        relevant, unknown = [], []
+        for row, n in zip(self.told, self._n_after, strict=True):
+            relevant.append(sorted(place for place, code in row.items() if code == 1))
+            unclear = sorted(place for place, code in row.items() if code == UNKNOWN)
+            alone = len(relevant[-1]) + len(unclear) == n
+            unknown.append([*unclear, *range(n + alone, n_labels)])
+        lists = LabelLists.of(relevant), LabelLists.of(unknown)
+        return LabelSets(len(self.told), n_labels, lists=lists)
+
+
+def _with_spare(n: int) -> int:
+    """How many labels a model for n tags gets."""
+    return n + max(_LEAST_SPARE, n // _SPARE_SHARE)
+
+
+def _filled(scores: FloatArray, n_labels: int) -> FloatArray:
+    filled = np.full(n_labels, -np.inf)
+    filled[: len(scores)] = scores
+    return filled
+
+
+def _texts(text: Any, embedding: Any) -> tuple[bool, list[Any], Any]:
+    """Whether it is one text, texts as a list, and embeddings as a block."""
+    if isinstance(text, str):
+        return True, [text], None if embedding is None else np.asarray(embedding)[None]
+    if isinstance(text, bytes | Mapping | Set) or not hasattr(text, "__len__"):
+        raise TypeError(
+            f"text is a {type(text).__name__}, but must be a string or a list of strings"
+        )
+    return False, list(text), embedding
+
+
+def _tag_sets(tags: Any, n: int, is_single: bool) -> list[dict[str, int]]:
+    """What is known of the tags of each text: 1 for relevant, 0 for irrelevant, UNKNOWN."""
+    if is_single:
+        return [_tag_set(tags, "tags")]
+    if isinstance(tags, str | bytes | Mapping | Set) or not hasattr(tags, "__len__"):
+        raise TypeError(
+            f"tags is a {type(tags).__name__}, but for several texts must be a list with the tags of each"
+        )
+    if len(tags) != n:
+        raise ValueError(f"tags has {len(tags)} sets, but must have one for each of the {n} texts")
+    return [_tag_set(one, f"tags[{i}]") for i, one in enumerate(tags)]
+
+
+def _tag_set(tags: Any, name: str) -> dict[str, int]:
+    if (
+        isinstance(tags, np.ndarray) and tags.dtype.kind in "OUT"
+    ):  # as columns of lists come from files
+        tags = tags.tolist()
+    told = distinct_labels(read_told(tags, name), name)
+    _checked_tags(told, name)
+    return told
+
+
+def _checked_tags(tags: Any, name: str) -> list[str]:
+    if isinstance(tags, str):
+        raise TypeError(f"{name} is {tags!r}, but must be a list of tags")
+    for tag in tags:
+        if not isinstance(tag, str):
+            raise TypeError(f"{name} has {tag!r}, but tags must be strings")
+        if not tag:
+            raise ValueError(f"{name} has an empty string, but a tag must have a name")
+    return distinct(tags, name)
