@@ -1,11 +1,25 @@
 """More than one process or machine: statistics of parts of the data, merged to one model.
 
 `partial` turns rows into statistics, `merge` adds them up and `finish` makes a model of them. These are plain functions
-that any engine can call; `boostline.dask` and `boostline.spark` do so.
+that any engine can call. `warm_start`, `score`, `rank_files` and `evaluate` do the whole job with the processes of one
+machine; `boostline.dask` and `boostline.spark` do it on a cluster.
 """
 
+from boostline.scale.batch import evaluate, rank_files, score
 from boostline.scale.collecting import partial
+from boostline.scale.engines import WorkerError
 from boostline.scale.finishing import finish
+from boostline.scale.history import warm_start
 from boostline.scale.partials import Partial, merge
 
-__all__ = ["Partial", "finish", "merge", "partial"]
+__all__ = [
+    "Partial",
+    "WorkerError",
+    "evaluate",
+    "finish",
+    "merge",
+    "partial",
+    "rank_files",
+    "score",
+    "warm_start",
+]

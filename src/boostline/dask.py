@@ -1,0 +1,285 @@
+"""boostline on a Dask cluster: learn a long history, score and rank many rows, keep many models.
+
+Workers need boostline installed. Files must be readable under the same path on every worker. A task whose worker dies
+is done again by another, with the same result.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import queue
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from boostline.boosters.label_ranker import LabelRanker
+from boostline.data.errors import need
+from boostline.display.progress import ProgressLike
+from boostline.metrics import Metric
+from boostline.scale import batch, history
+from boostline.scale.engines import Failed, Task, WorkerError, attempt
+from boostline.scale.frames import FramePart, partition_size
+
+__all__ = [
+    "DaskEngine",
+    "WorkerError",
+    "connected",
+    "evaluate",
+    "rank_files",
+    "score",
+    "warm_start",
+]
+
+#: Seconds in which a scheduler must answer, and in which a worker must be there while a job runs.
+PATIENCE = 30.0
+#: How often a task may fail for reasons that are not the data's.
+RETRIES = 3
+
+
+class DaskEngine:
+    """Runs tasks on the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    client
+        A `distributed.Client`, or None for the one in use.
+    patience
+        Seconds to wait for a worker when there is none.
+    """
+
+    def __init__(self, client: Any = None, patience: float = PATIENCE) -> None:
+        distributed = need("distributed", "boostline.dask", "dask")
+        self.client = distributed.get_client() if client is None else client
+        self.patience = patience
+
+    @property
+    def n_workers(self) -> int:
+        """Threads of all workers."""
+        return max(1, sum(self._threads().values()))
+
+    def map(
+        self, task: Task, items: Sequence[Any], shared: Any = None, *, done: Callable[[int], None]
+    ) -> list[Any]:
+        self._wait_for_workers()
+        # What all workers share is the result of a task, not scattered data: it survives the death of its worker.
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+            common = self.client.submit(
+                pickle.loads, pickle.dumps(shared, protocol=5), pure=False, retries=RETRIES
+            )
+            futures = [
+                self.client.submit(attempt, task, common, item, pure=False, retries=RETRIES)
+                for item in items
+            ]
+        results: list[Any] = [None] * len(futures)
+        try:
+            for place in self._finished(futures):
+                result = self._result(futures[place])
+                if isinstance(result, Failed):
+                    raise result.error
+                results[place] = result
+                done(place)
+                futures[place].release()
+        finally:
+            self.client.cancel([*futures, common])
+        return results
+
+    def _finished(self, futures: Sequence[Any]) -> Iterator[int]:
+        """Places of futures as they end. Nothing else is waited for, so nothing hangs when a worker leaves."""
+        ended: queue.SimpleQueue[int] = queue.SimpleQueue()
+        for place, future in enumerate(futures):
+            future.add_done_callback(lambda _, place=place: ended.put(place))
+        watch = _Watch(self)
+        for _ in futures:
+            while True:
+                try:
+                    yield ended.get(timeout=1.0)
+                    break
+                except queue.Empty:
+                    watch.look()
+
+    def _result(self, future: Any) -> Any:
+        """Of a future that has ended; if its worker has died since, another computes it again."""
+        distributed = need("distributed", "boostline.dask", "dask")
+        watch = _Watch(self)
+        while True:
+            try:
+                return future.result(timeout=1.0)
+            except (TimeoutError, distributed.TimeoutError):
+                if future.status == "error":
+                    raise
+                watch.look()
+            except (distributed.scheduler.KilledWorker, OSError) as error:
+                raise WorkerError(f"the Dask cluster could not finish a task: {error}") from error
+
+    def _threads(self) -> dict[str, int]:
+        try:
+            return dict(self.client.nthreads())
+        except (OSError, TimeoutError) as error:
+            raise WorkerError(f"the Dask scheduler does not answer: {error}") from error
+
+    def _wait_for_workers(self) -> None:
+        try:
+            self.client.wait_for_workers(1, timeout=self.patience)
+        except TimeoutError as error:
+            raise WorkerError(
+                f"the Dask cluster has no worker after {self.patience:g} s"
+            ) from error
+
+
+class _Watch:
+    """Gives up when there has been no worker for too long."""
+
+    def __init__(self, engine: DaskEngine) -> None:
+        self._engine = engine
+        self._alone_since: float | None = None
+
+    def look(self) -> None:
+        if self._engine._threads():
+            self._alone_since = None
+            return
+        now, patience = time.monotonic(), self._engine.patience
+        self._alone_since = self._alone_since or now
+        if now - self._alone_since > patience:
+            raise WorkerError(f"the Dask cluster has had no worker for {patience:g} s")
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[DaskEngine]:
+    """For `with`: the cluster at an address, or the one of the client in use."""
+    distributed = need("distributed", "boostline.dask", "dask")
+    if address is None:
+        yield DaskEngine()
+        return
+    try:
+        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise WorkerError(
+            f"there is no Dask scheduler at {address!r} ({error}); give an address such as tcp://host:8786"
+        ) from error
+    with client:
+        yield DaskEngine(client)
+
+
+def warm_start(
+    model: LabelRanker,
+    source: Any,
+    *,
+    client: Any = None,
+    sample: int | None = None,
+    tail: int | None = None,
+    n_groups: int | None = None,
+    progress: ProgressLike = None,
+    **options: Any,
+) -> LabelRanker:
+    """Learn a history on a cluster; see `boostline.scale.warm_start`.
+
+    Parameters
+    ----------
+    model
+        A `LabelRanker` with names of labels.
+    source
+        Paths or patterns of files, or a Dask frame: its columns that are named as labels are the labels, the others
+        the features. Its partitions must have an order that makes sense as a stream.
+    client
+        A `distributed.Client`; None for the one in use.
+    sample, tail, n_groups, progress, **options
+        As in `boostline.scale.warm_start`.
+    """
+    engine = DaskEngine(client)
+    told: dict[str, Any] = {
+        "sample": sample,
+        "tail": tail,
+        "n_groups": n_groups,
+        "progress": progress,
+    }
+    if not _is_frame(source):
+        return history.warm_start(model, source, engine=engine, **told, **options)
+    parts = _frame_parts(source, model)
+    sizes = engine.map(partition_size, parts, done=lambda _: None)
+    model = copy.deepcopy(model)
+    if model.features is None:
+        model.features = [c for c in source.columns if c not in set(model.labels or ())]
+        parts = [replace(part, features=model.features) for part in parts]
+    return history.warm_start_parts(model, parts, sizes, engine, **told)
+
+
+def score(model: Any, frame: Any) -> Any:
+    """Score the rows of a Dask frame: a Dask frame with one column per label and the same index. It is lazy."""
+    names = list(range(model.n_labels)) if model.labels is None else list(model.labels)
+    pandas = need("pandas", "boostline.dask", "dask")
+    delayed = need("dask", "boostline.dask", "dask").delayed
+    meta = pandas.DataFrame({name: pandas.Series(dtype="float64") for name in names})
+    return frame.map_partitions(_score_frame, delayed(model), names, meta=meta)
+
+
+def _score_frame(frame: Any, model: Any, names: list[Any]) -> Any:
+    pandas = need("pandas", "boostline.dask", "dask")
+    columns = [c for c in frame.columns if c in set(model.features or frame.columns)]
+    if not len(frame):
+        return pandas.DataFrame({name: pandas.Series(dtype="float64") for name in names})
+    return pandas.DataFrame(model.score(frame[columns]), index=frame.index, columns=names)
+
+
+def rank_files(
+    model: Any,
+    source: Any,
+    out: Any,
+    *,
+    top: int = 5,
+    keys: Sequence[str] = (),
+    client: Any = None,
+    progress: ProgressLike = None,
+    **options: Any,
+) -> batch.Ranked:
+    """Rank the labels of all rows of many files on a cluster; see `boostline.scale.rank_files`."""
+    engine = DaskEngine(client)
+    return batch.rank_files(
+        model, source, out, top=top, keys=keys, engine=engine, progress=progress, **options
+    )
+
+
+def evaluate(
+    model: Any,
+    source: Any,
+    metrics: str | Metric | Iterable[str | Metric] = ("rank_loss",),
+    *,
+    client: Any = None,
+    progress: ProgressLike = None,
+    **options: Any,
+) -> dict[str, float]:
+    """Evaluate a model on files or a Dask frame; see `boostline.scale.evaluate`."""
+    engine = DaskEngine(client)
+    if not _is_frame(source):
+        return batch.evaluate(model, source, metrics, engine=engine, progress=progress, **options)
+    return batch.evaluate_parts(model, _frame_parts(source, model), metrics, engine, progress)
+
+
+def _is_frame(source: Any) -> bool:
+    return hasattr(source, "to_delayed") and hasattr(source, "columns")
+
+
+def _frame_parts(frame: Any, model: Any) -> list[DaskPart]:
+    if model.labels is None:
+        raise ValueError(
+            "model has no names of labels, but must have some: the frame's columns are matched by them"
+        )
+    missing = [name for name in model.labels if name not in set(frame.columns)]
+    if missing:
+        raise ValueError(f"the frame has no column {missing[0]!r}, which is a label of the model")
+    return [
+        DaskPart(delayed, place, model.features, model.labels)
+        for place, delayed in enumerate(frame.to_delayed())
+    ]
+
+
+@dataclass(frozen=True)
+class DaskPart(FramePart):
+    """A partition of a Dask frame, computed where it is needed."""
+
+    def frame(self) -> Any:
+        return self.source.compute(scheduler="synchronous")

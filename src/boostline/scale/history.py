@@ -1,0 +1,194 @@
+"""`warm_start`: a model of a long history, which many workers read."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+from boostline.boosters.label_ranker import LabelRanker
+from boostline.contract.numbers import whole_number
+from boostline.display.progress import ProgressLike, show_progress
+from boostline.learners import Kernel
+from boostline.learners.committee import Committee
+from boostline.scale.collecting import partial
+from boostline.scale.engines import Engine, LocalEngine
+from boostline.scale.finishing import finish
+from boostline.scale.partials import merge
+from boostline.scale.parts import count_rows, file_parts, read_part
+
+__all__ = ["SAMPLE", "TAIL", "Part", "warm_start", "warm_start_parts"]
+
+#: Rows that fix scale and landmarks, and rows that are learned one by one at the end.
+SAMPLE, TAIL = 1500, 2000
+#: The sample is taken from the beginnings of so many parts, which spreads it over the history.
+_SAMPLED_PARTS = 16
+#: Groups of parts for each worker: one that is slow, or lost, holds up the others less.
+_GROUPS_PER_WORKER = 2
+
+
+class Part(Protocol):
+    """Rows that a worker can read: a part of a file, or of a frame."""
+
+    def rows(self, start: int, stop: int | None) -> Part: ...
+    def blocks(self) -> Iterator[tuple[Any, Any]]: ...
+
+
+def warm_start(
+    model: LabelRanker,
+    source: Any,
+    *,
+    n_jobs: int = 1,
+    engine: Engine | None = None,
+    sample: int | None = None,
+    tail: int | None = None,
+    n_groups: int | None = None,
+    progress: ProgressLike = None,
+    **options: Any,
+) -> LabelRanker:
+    """Learn a history of many files in parallel.
+
+    The files are taken in the order of their names as one long stream. A sample fixes the scale of the features and
+    the landmarks, workers turn all other rows into statistics, and the last rows are learned one by one.
+
+    Parameters
+    ----------
+    model
+        A `LabelRanker` with names of labels. It does not change. If it has learned enough rows already to fix its
+        landmarks, no sample is taken.
+    source
+        Paths or patterns of files in any format of `boostline.data.stream`, or a list of them.
+    n_jobs
+        Processes of this machine; -1 for all cores.
+    engine
+        Where to run; `boostline.dask` and `boostline.spark` have their own.
+    sample
+        Rows that are learned first, taken from the beginnings of up to 16 files. Default: 1,500, or what the
+        landmarks need.
+    tail
+        Rows at the end that are learned one by one. Default: 2,000, or a tenth of a short history.
+    n_groups
+        Number of groups that the files are dealt to; default: twice the number of workers. The result depends on it,
+        and on nothing else of the workers.
+    progress
+        True, False, None (on a terminal) or a function of (rows done, rows in all).
+    **options
+        As in `boostline.data.stream`, for example ``drop=["id"]``.
+
+    Returns
+    -------
+    LabelRanker
+        A new model that has learned all rows.
+
+    Raises
+    ------
+    boostline.data.DataError
+        A file has a bad row; the message names file and row.
+    """
+    engine = engine or LocalEngine(n_jobs)
+    parts = file_parts(source, model, **options)
+    counted = engine.map(count_rows, parts, done=lambda _: None)
+    model = copy.deepcopy(model)
+    if model.features is None:
+        model.features = counted[0][1]
+        parts = file_parts(source, model, **options)
+    sizes = [n for n, _ in counted]
+    return warm_start_parts(
+        model, parts, sizes, engine, sample=sample, tail=tail, n_groups=n_groups, progress=progress
+    )
+
+
+def warm_start_parts(
+    model: LabelRanker,
+    parts: Sequence[Part],
+    sizes: Sequence[int],
+    engine: Engine,
+    *,
+    sample: int | None = None,
+    tail: int | None = None,
+    n_groups: int | None = None,
+    progress: ProgressLike = None,
+) -> LabelRanker:
+    """The same for parts of any kind, whose numbers of rows are known. `model` learns the sample."""
+    total = sum(sizes)
+    if total == 0:
+        raise ValueError("source has no rows")
+    n_tail = min(TAIL, total // 10) if tail is None else whole_number(tail, "tail", 0)
+    n_sample = _sample_size(model) if sample is None else whole_number(sample, "sample", 0)
+    heads, ends = plan(sizes, n_sample, n_tail)
+    with show_progress(progress, "history", total, "rows") as advance:
+        head_rows = [part.rows(0, h) for part, h in zip(parts, heads, strict=True) if h]
+        for blocks in engine.map(read_part, head_rows, done=lambda _: None):
+            _learn(model, blocks)
+        advance(sum(heads))
+        middle = [
+            (part.rows(h, e), e - h) for part, h, e in zip(parts, heads, ends, strict=True) if e > h
+        ]
+        groups = _dealt([n for _, n in middle], n_groups or _GROUPS_PER_WORKER * engine.n_workers)
+        if groups:
+            group_rows = [sum(middle[i][1] for i in group) for group in groups]
+            partials = engine.map(
+                _partial_of,
+                [[middle[i][0] for i in group] for group in groups],
+                model,
+                done=lambda i: advance(group_rows[i]),
+            )
+            model = finish(model, merge(partials))
+        rest = [part.rows(e, None) for part, e, n in zip(parts, ends, sizes, strict=True) if n > e]
+        for blocks in engine.map(read_part, rest, done=lambda _: None):
+            _learn(model, blocks)
+        advance(total - advance.done)
+    return model
+
+
+def plan(sizes: Sequence[int], n_sample: int, n_tail: int) -> tuple[list[int], list[int]]:
+    """For each part, where its sample ends and where its tail begins.
+
+    Examples
+    --------
+    >>> plan([100, 100, 100], n_sample=30, n_tail=120)
+    ([10, 10, 10], [100, 80, 10])
+    """
+    n = len(sizes)
+    chosen = sorted({i * n // min(n, _SAMPLED_PARTS) for i in range(min(n, _SAMPLED_PARTS))})
+    heads, left = [0] * n, n_sample
+    for rank, i in enumerate(chosen):
+        heads[i] = min(sizes[i], -(-left // (len(chosen) - rank)))
+        left -= heads[i]
+    for i in range(n):  # where some parts are too small, others give more
+        more = min(left, sizes[i] - heads[i])
+        heads[i] += more
+        left -= more
+    ends, left = list(sizes), n_tail
+    for i in reversed(range(n)):
+        taken = min(left, sizes[i] - heads[i])
+        ends[i] -= taken
+        left -= taken
+    return heads, ends
+
+
+def _sample_size(model: LabelRanker) -> int:
+    """So many rows that the landmarks are complete, although rows without a label are no landmarks."""
+    chosen = model._learners if model._resolved is None else model._resolved
+    members = [m for d in chosen for m in (d.members if isinstance(d, Committee) else [d])]
+    landmarks = max((m.n_landmarks for m in members if isinstance(m, Kernel)), default=0)
+    return max(0, max(SAMPLE, landmarks + landmarks // 4) - model.clock)
+
+
+def _dealt(sizes: Sequence[int], n_groups: int) -> list[list[int]]:
+    """Neighbouring parts together, in groups of about the same number of rows."""
+    total, groups, before = sum(sizes), {}, 0  # type: ignore[var-annotated]
+    for i, n in enumerate(sizes):
+        middle = before + n / 2
+        groups.setdefault(int(middle * n_groups / total) if total else 0, []).append(i)
+        before += n
+    return [groups[g] for g in sorted(groups)]
+
+
+def _partial_of(model: LabelRanker, parts: Sequence[Part]) -> Any:
+    return partial(model, (block for part in parts for block in part.blocks()))
+
+
+def _learn(model: LabelRanker, blocks: Sequence[tuple[Any, Any]]) -> None:
+    for X, Y in blocks:
+        model.learn(X, Y, return_scores=False)
