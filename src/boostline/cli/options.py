@@ -131,6 +131,16 @@ DriftOption = Annotated[
 ThreadsOption = Annotated[
     int, typer.Option(help="Number of threads; does not change the result.", min=1)
 ]
+JobsOption = Annotated[
+    int, typer.Option(help="Number of processes; -1 for one per core.", min=-1, show_default="1")
+]
+DaskOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Address of a Dask scheduler whose workers do the work, such as tcp://host:8786.",
+        show_default=False,
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 BlockOption = Annotated[
     int, typer.Option(help="Rows read at a time; does not change the result.", min=1, max=2**20)

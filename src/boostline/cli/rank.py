@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from boostline.cli import options as o
+from boostline.cli.row_sources import Input
+from boostline.data.unseen import Unseen
 from boostline.display.tables import Table
 from boostline.display.terminal import note, print_json, print_table
 
@@ -19,10 +23,10 @@ def register(app: typer.Typer) -> None:
 def rank(
     model: o.ModelArgument,
     data: Annotated[
-        str,
+        list[str],
         typer.Argument(
             help="Rows to rank: a file, - for standard input, or a named data set (its test rows). Columns are "
-            "matched by name; additional ones are ignored.",
+            "matched by name; additional ones are ignored. With --out, any number of files.",
             show_default=False,
         ),
     ],
@@ -36,46 +40,136 @@ def rank(
     unseen: o.UnseenOption = o.Unseen.missing,
     block: o.BlockOption = 256,
     threads: o.ThreadsOption = 1,
+    jobs: o.JobsOption = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for the results, one Parquet file for each file. Files that are there already are skipped.",
+            show_default=False,
+        ),
+    ] = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(help="With --out: a column to copy, such as an id. Can be repeated."),
+    ] = None,
+    dask: o.DaskOption = None,
     json: o.JsonOption = False,
 ) -> None:
     """Rank the labels of every row of a file. The model does not change.
 
     With --json, one JSON object per row: {"row": 1, "labels": [...], "scores": [...]}.
     """
-    import numpy as np
+    if jobs == 0:
+        raise typer.BadParameter("0 is neither a number of processes nor -1", param_hint="--jobs")
+    if out is not None:
+        given_options: dict[str, Any] = {"format": format, "drop": drop, "delimiter": delimiter}
+        given_options |= {"encoding": encoding, "zero_based": zero_based}
+        _rank_files(model, data, out, top, key, jobs, dask, json, given_options)
+        return
+    if dask is not None or key:
+        raise typer.BadParameter(
+            "is for --out, a folder for the results", param_hint="--dask, --key"
+        )
+    if len(data) > 1:
+        raise typer.BadParameter("several files need --out, a folder for the results")
+    _rank_rows(
+        load_model(model, threads),
+        Input(data[0], None, format, drop, None, delimiter, encoding, zero_based),
+        block=block,
+        top=top,
+        jobs=jobs,
+        look=_Look(scores, json),
+        unseen=Unseen() if unseen is o.Unseen.missing else None,
+    )
 
+
+def _rank_files(
+    path: Path,
+    data: list[str],
+    out: Path,
+    top: int,
+    key: list[str] | None,
+    jobs: int,
+    dask: str | None,
+    json: bool,
+    options: dict[str, Any],
+) -> None:
+    from boostline.cli.clusters import engine_for
+    from boostline.scale import rank_files
+
+    loaded, _ = load_model(path)
+    options = {name: value for name, value in options.items() if value is not None}
+    count = loaded.n_labels if top == 0 else top
+    with engine_for(jobs, dask) as engine:
+        made = rank_files(loaded, data, out, top=count, keys=key or (), engine=engine, **options)
+    found = {"files": len(made.files), "rows": made.n_rows, "skipped": made.n_skipped}
+    if json:
+        print_json({**found, "out": str(out)})
+    else:
+        note(
+            f"{found['rows']:,} rows of {found['files']} files ranked in {out}, {found['skipped']} were there"
+        )
+
+
+@dataclass(frozen=True)
+class _Look:
+    """How rankings are printed."""
+
+    scores: bool
+    json: bool
+
+
+@dataclass(frozen=True)
+class _Best:
+    """A task for other processes: the best labels of some rows and their scores."""
+
+    count: int
+
+    def __call__(self, model: Any, X: Any) -> tuple[list[list[int]], list[list[float]]]:
+        import numpy as np
+
+        scores = np.atleast_2d(model.score(X))
+        order = np.argsort(-scores, axis=1, kind="stable")[:, : self.count]
+        return order.tolist(), np.take_along_axis(scores, order, axis=1).tolist()
+
+
+def _rank_rows(
+    model_and_record: tuple[Any, dict[str, Any]],
+    given: Input,
+    *,
+    block: int,
+    top: int,
+    jobs: int,
+    look: _Look,
+    unseen: Unseen | None,
+) -> None:
     from boostline.cli.columns import Columns, label_names
-    from boostline.cli.row_sources import Input, rows_to_score
-    from boostline.data import Unseen
+    from boostline.cli.row_sources import rows_to_score
+    from boostline.scale.engines import LocalEngine
 
-    loaded, record = load_model(model, threads)
-    given = Input(data, None, format, drop, None, delimiter, encoding, zero_based)
-    counted = Unseen() if unseen is o.Unseen.missing else None
-    rows = rows_to_score(given, block, Columns.of(loaded, record), counted)
+    loaded, record = model_and_record
+    rows = rows_to_score(given, block, Columns.of(loaded, record), unseen)
     names = label_names(loaded)
     count = loaded.n_labels if top == 0 else min(top, loaded.n_labels)
     first = 1
-    for X, _ in rows:
-        given_scores = np.atleast_2d(loaded.score(X))
-        order = np.argsort(-given_scores, axis=1, kind="stable")[:, :count]
-        best = np.take_along_axis(given_scores, order, axis=1)
-        if json:
-            for i, (labels, values) in enumerate(zip(order.tolist(), best.tolist(), strict=True)):
-                found = [names[label] for label in labels]
-                print_json({"row": first + i, "labels": found, "scores": values})
-        else:
-            cells = [
-                [str(first + i), *_cells(labels, values, names, scores)]
-                for i, (labels, values) in enumerate(
-                    zip(order.tolist(), best.tolist(), strict=True)
-                )
-            ]
-            head = ["row", *(str(place) for place in range(1, count + 1))]
-            print_table(Table(head, cells))
-        first += len(order)
+    with LocalEngine(jobs).stream(_Best(count), loaded) as run:
+        for order, best in run(X for X, _ in rows):
+            ranked = list(enumerate(zip(order, best, strict=True), start=first))
+            if look.json:
+                for row, (labels, values) in ranked:
+                    found = [names[label] for label in labels]
+                    print_json({"row": row, "labels": found, "scores": values})
+            else:
+                cells = [
+                    [str(row), *_cells(labels, values, names, look.scores)]
+                    for row, (labels, values) in ranked
+                ]
+                head = ["row", *(str(place) for place in range(1, count + 1))]
+                print_table(Table(head, cells))
+            first += len(order)
     if first == 1:
         raise ValueError(f"{given.name} has no rows")
-    report(counted, given)
+    report(unseen, given)
 
 
 def _cells(labels: list[int], values: list[float], names: list[Any], scores: bool) -> list[str]:

@@ -30,9 +30,10 @@ def register(app: typer.Typer) -> None:
 
 def train(
     data: Annotated[
-        str,
+        list[str],
         typer.Argument(
-            help="A file (csv, parquet, arff, svmlight, jsonl; also .gz), - for standard input, or a named data set.",
+            help="A file (csv, parquet, arff, svmlight, jsonl; also .gz), - for standard input, or a named data set. "
+            "With --jobs or --dask, any number of files.",
             show_default=False,
         ),
     ],
@@ -81,12 +82,16 @@ def train(
     zero_based: o.ZeroBasedOption = None,
     block: o.BlockOption = 256,
     threads: o.ThreadsOption = 1,
+    jobs: o.JobsOption = 1,
+    dask: o.DaskOption = None,
     json: o.JsonOption = False,
 ) -> None:
     """Learn from a file or a pipe in one pass, and save the model.
 
     The model is saved regularly. After Ctrl-C, kill, kill -9 or a power cut, run the same command with --resume to
     continue: rows that were learned already are skipped.
+
+    With --jobs or --dask, several workers learn a history of many files. The model is saved at the end.
     """
     from boostline.cli import row_sources
 
@@ -100,10 +105,21 @@ def train(
     if append and not exists:
         raise FileNotFoundError(f"{model} does not exist, so there is nothing to append to")
     given = row_sources.Input(
-        data, labels, format, drop, categories, delimiter, encoding, zero_based
+        data[0], labels, format, drop, categories, delimiter, encoding, zero_based
     )
     options = o.ModelOptions(learners, expert, drift, edge, loss)
     chosen = _Chosen(algorithm, options, seed, threads)
+    if jobs != 1 or dask is not None:
+        if resume or append or max_rows is not None:
+            raise typer.BadParameter(
+                "--jobs and --dask learn a whole history anew: leave out --resume, --append and --max-rows"
+            )
+        from boostline.cli.train_history import train_history
+
+        train_history(data, model, given, chosen.make, jobs=jobs, dask=dask, json=json)
+        return
+    if len(data) > 1:
+        raise typer.BadParameter("several files need --jobs or --dask")
     if exists and not overwrite:
         job = _Job.resumed(model, given, chosen, append, block)
     else:
@@ -184,7 +200,7 @@ class _Job:
         model, extra = load_with_extra(path, n_threads=chosen.threads)
         chosen.check(model, path)
         record = extra.get("train")
-        if record is None and not append:
+        if (record is None or "rows" not in record) and not append:
             raise ValueError(
                 f"{path} was not saved by boostline train, so it does not say which rows it has learned: "
                 "use --append if all rows of the input are new"

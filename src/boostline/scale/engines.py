@@ -19,7 +19,7 @@ __all__ = ["Engine", "Failed", "LocalEngine", "Task", "WorkerError", "attempt", 
 Task = Callable[[Any, Any], Any]
 
 
-class WorkerError(RuntimeError):
+class WorkerError(OSError):
     """A worker, or all of them, are gone, and the job cannot be finished."""
 
 

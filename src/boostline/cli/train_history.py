@@ -1,0 +1,69 @@
+"""``boostline train`` with several processes or on a cluster: a history of many files becomes a model."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from boostline.cli.clusters import engine_for
+from boostline.cli.row_sources import Input, rows_to_learn
+from boostline.display.terminal import print_json, print_pairs
+
+
+def train_history(
+    paths: list[str],
+    target: Path,
+    given: Input,
+    make: Callable[[list[str]], Any],
+    *,
+    jobs: int,
+    dask: str | None,
+    json: bool,
+) -> None:
+    """Learn the files in the order in which they are given, and save the model.
+
+    `given` says how the files are read; `make` makes a model for its labels.
+    """
+    from boostline.saving import save
+    from boostline.scale import warm_start
+
+    if not os.path.isdir(target.parent):
+        raise FileNotFoundError(f"there is no folder {target.parent} to save the model in")
+    if any(path == "-" for path in paths):
+        raise typer.BadParameter("workers cannot read standard input; give files")
+    start = time.perf_counter()
+    first = rows_to_learn(given, block=1)
+    model = make(first.labels)
+    model.features = first.features
+    told = {n: v for n, v in given.options().items() if v is not None}
+    options = {**told, **({} if given.format is None else {"format": given.format})}
+    with engine_for(jobs, dask) as engine:
+        model = warm_start(model, paths, engine=engine, **options)
+    names = ("labels", "drop", "categories", "delimiter", "encoding", "zero_based")
+    record = {name if name != "labels" else "labels_given": getattr(given, name) for name in names}
+    save(model, target, {"train": record})
+    result: dict[str, Any] = {
+        "model": str(target),
+        "algorithm": type(model).__name__,
+        "files": len(paths),
+        "rows": model.clock,
+        "labels": model.n_labels,
+        "features": model.n_features,
+        "seconds": time.perf_counter() - start,
+        "file_bytes": os.path.getsize(target),
+    }
+    if json:
+        print_json(result)
+        return
+    print_pairs(
+        [
+            ("model", f"{target} ({result['file_bytes'] / 1e6:.1f} MB)"),
+            ("rows learned", f"{model.clock:,} of {len(paths)} files in {result['seconds']:.1f} s"),
+            ("features, labels", f"{model.n_features}, {model.n_labels}"),
+        ]
+    )

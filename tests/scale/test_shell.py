@@ -1,0 +1,64 @@
+"""The shell: train on many files, rank with several processes, into a folder, on a Dask cluster."""
+
+import json
+
+import pytest
+from scale_models import small_model
+
+import boostline as bl
+from boostline import scale
+from boostline.cli import main
+
+pytestmark = pytest.mark.process
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+@pytest.fixture
+def boostline(capsys, monkeypatch, environment_for_workers):
+    """Run the command in this process, since a new one takes seconds to start; its workers are processes."""
+    monkeypatch.setenv("PYTHONPATH", environment_for_workers["PYTHONPATH"])
+
+    def run(*arguments, fails=False):
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        assert bool(ended.value.code) == fails, printed.err
+        return printed.err if fails else printed.out
+
+    return run
+
+
+@pytest.fixture
+def saved(history, tmp_path):
+    path = tmp_path / "model.blm"
+    scale.warm_start(small_model(), history / "*.parquet", drop=["id"]).save(path)
+    return path
+
+
+def test_rank_with_several_processes(boostline, saved, history):
+    rows = history / "part-1.parquet"
+    one, two = (boostline("rank", saved, rows, "--json", "--jobs", n) for n in (1, 2))
+    assert one == two and len(one.splitlines()) == 300
+
+
+def test_on_a_cluster(boostline, cluster, history, tmp_path):
+    while cluster.n_alive() < 2:
+        cluster.add_worker()
+    files = sorted(history.glob("*.parquet"))
+    made = tmp_path / "made.blm"
+    about = ("--labels", "tag_*", "--drop", "id", "--dask", cluster.address)
+    said = json.loads(boostline("train", *files, "-m", made, *about, "--json"))
+    assert said["rows"] == bl.load(made).clock == 2400 and said["files"] == 8
+    options = ("--out", tmp_path / "out", "--key", "id", "--dask", cluster.address, "--json")
+    said = json.loads(boostline("rank", made, *files, *options))
+    assert said["rows"] == 2400 and said["files"] == 8
+    assert pq.read_table(tmp_path / "out" / "part-7.parquet")["id"][-1].as_py() == "row-2399"
+    more = boostline("train", files[0], "-m", made, "--resume", fails=True)
+    assert "use --append if all rows of the input are new" in more
+
+
+def test_what_does_not_fit_is_refused(boostline, saved, history):
+    files = sorted(history.glob("*.parquet"))
+    assert "need --jobs or --dask" in boostline("train", *files, "-m", "x.blm", fails=True)
+    assert "several files need --out" in boostline("rank", saved, *files, fails=True)
