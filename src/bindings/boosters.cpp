@@ -62,15 +62,17 @@ void bind_boosters(nb::module_& m) {
     nb::class_<EdgeSearch>(m, "EdgeSearch")
         .def(
             "__init__",
-            [](EdgeSearch* self, Vector<double> levels, std::size_t level, std::uint64_t period, double decay) {
+            [](EdgeSearch* self, Vector<double> levels, double start, std::uint64_t period) {
                 std::vector<double> copy(levels.data(), levels.data() + levels.size());
-                new (self) EdgeSearch(std::move(copy), level, period, decay);
+                new (self) EdgeSearch(std::move(copy), start, period);
             },
-            "levels"_a, "level"_a, "period"_a, "decay"_a)
+            "levels"_a, "start"_a, "period"_a)
         .def_prop_ro("edge", &EdgeSearch::edge)
         .def_prop_ro("promised", &EdgeSearch::promised)
-        .def("assumed_until", &EdgeSearch::assumed_until, "weight"_a)
-        .def("look", &EdgeSearch::look, "gain"_a, "weight"_a);
+        .def_prop_ro("assumed", &EdgeSearch::assumed)
+        .def_prop_ro("slope_squares", &EdgeSearch::slope_squares)
+        .def("levels", [](const EdgeSearch& self) { return to_numpy(self.levels().data(), {self.n_levels()}); })
+        .def("promises", [](const EdgeSearch& self) { return to_numpy(self.promises().data(), {self.n_levels()}); });
 
     nb::class_<Model> model(m, "Model");
     nb::class_<TurnLock>(m, "TurnLock")
@@ -256,10 +258,24 @@ void bind_boosters(nb::module_& m) {
             "origin"_a, "per_unit"_a, "values"_a, "is_exponential"_a, "start"_a)
         .def(
             "search_edge",
-            [](Model& self, const EdgeSearch& search) {
-                self.writing([&](Booster& b) { dynamic_cast<OnlineBMR&>(b).search_edge(search); });
+            [](Model& self, const EdgeSearch& search, nb::callable source) {
+                // (N, k, |Y|) -> phi^N(0) at the levels, the edge to which they are cut, the slope there
+                auto shared = held_by_core(std::move(source));
+                self.writing([&](Booster& b) {
+                    dynamic_cast<OnlineBMR&>(b).search_edge(
+                        search, [shared](std::int32_t n, std::int32_t k, std::int64_t n_relevant) {
+                            const WithPython python;
+                            const auto made = nb::cast<nb::tuple>((*shared)(n, k, n_relevant));
+                            const auto values = nb::cast<Vector<double>>(made[0]);
+                            StartPotentials found{{}, nb::cast<double>(made[1]), nb::cast<double>(made[2])};
+                            found.at_levels.assign(values.data(), values.data() + values.size());
+                            return found;
+                        });
+                });
             },
-            "search"_a)
+            "search"_a, "source"_a,
+            nb::sig("def search_edge(self, search: EdgeSearch, source: collections.abc.Callable[[int, int, int], "
+                    "tuple[numpy.typing.NDArray[numpy.float64], float, float]]) -> None"))
         .def("edge_search",
              [](const Model& self) {
                  return self.reading(
@@ -269,19 +285,19 @@ void bind_boosters(nb::module_& m) {
             "set_cost_function",
             [](Model& self, nb::callable function) {
                 // expert scores (N, k) of s^0 .. s^{N-1}, the indicators of relevant and irrelevant labels, and the
-                // edge of the search -> costs (N, k)
+                // clock -> costs (N, k)
                 auto shared = held_by_core(std::move(function));
                 self.writing([&](Booster& b) {
                     const auto n = static_cast<std::size_t>(b.n_votes());
                     dynamic_cast<OnlineBMR&>(b).set_cost_function(
-                        [shared, n](const double* scores, const Labels& labels, double edge, double* costs) {
+                        [shared, n](const double* scores, const Labels& labels, std::uint64_t clock, double* costs) {
                             const WithPython python;
                             const std::size_t k = labels.is_relevant.size();
                             std::vector<std::uint8_t> irrelevant(k, 0);
                             for (const std::int32_t r : labels.irrelevant) irrelevant[static_cast<std::size_t>(r)] = 1;
                             const auto result = nb::cast<Matrix<double>>(
                                 (*shared)(to_numpy(scores, {n, k}), to_numpy(labels.is_relevant.data(), {k}),
-                                          to_numpy(irrelevant.data(), {k}), edge));
+                                          to_numpy(irrelevant.data(), {k}), clock));
                             if (result.shape(0) != n || result.shape(1) != k)
                                 throw nb::value_error("the cost function returned a wrong shape");
                             std::copy(result.data(), result.data() + n * k, costs);

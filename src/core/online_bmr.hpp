@@ -19,7 +19,7 @@ struct StepTable {
     std::int32_t per_unit = 1;
     std::size_t width = 0;
     std::vector<double> values;  // N rows of width
-    double start = 0.0;          // phi^N(0), what is promised for a row
+    double start = 0.0;          // phi^N(0), what is promised for a row (with a search for the edge)
 };
 
 class OnlineBMR final : public Booster {
@@ -48,15 +48,24 @@ class OnlineBMR final : public Booster {
     using TableSource =
         std::function<StepTable(std::int32_t n_votes, std::int32_t n_labels, std::int64_t n_relevant, double edge)>;
     void set_table_source(TableSource source) { table_source_ = std::move(source); }
-    void forget_tables() { tables_.clear(); }
+    void forget_tables() {
+        tables_.clear();
+        starts_.clear();
+    }
 
-    // The edge follows the learners from now on. Tables are of one edge, and are forgotten when it changes.
-    void search_edge(EdgeSearch search) { search_ = std::move(search); }
+    // The edge is searched for from now on. Tables are of one edge, and are forgotten when it changes.
+    using StartSource =
+        std::function<StartPotentials(std::int32_t n_votes, std::int32_t n_labels, std::int64_t n_relevant)>;
+    void search_edge(EdgeSearch search, StartSource source) {
+        search_ = std::move(search);
+        start_source_ = std::move(source);
+    }
     const std::optional<EdgeSearch>& edge_search() const { return search_; }
 
     // For a loss that does not split into pairs: costs of all learners at once, from (expert scores, labels), N x k.
+    // The clock is for the draws of a Monte Carlo estimate, which differ from row to row.
     using CostFunction =
-        std::function<void(const double* expert_scores, const Labels& labels, double edge, double* costs)>;
+        std::function<void(const double* expert_scores, const Labels& labels, std::uint64_t clock, double* costs)>;
     void set_cost_function(CostFunction function) { cost_function_ = std::move(function); }
 
   protected:
@@ -68,10 +77,15 @@ class OnlineBMR final : public Booster {
     }
 
     void prepare(const Labels& labels) override {
-        if (cost_function_)
-            cost_function_(expert_row(0), labels, searched_edge(), cost_row(0));
-        else
-            table_ = table(static_cast<std::int64_t>(labels.relevant.size()));
+        if (cost_function_) {
+            cost_function_(expert_row(0), labels, clock_, cost_row(0));
+            return;
+        }
+        const auto n_relevant = static_cast<std::int64_t>(labels.relevant.size());
+        table_ = table(n_relevant);
+        if (!search_) return;
+        start_ = start_potentials(n_relevant);
+        weight_before_ = record().edge_denominator();
     }
 
     // c^{i+1}[l] = phi^{N-i-1}(s^i + e_l), less the constant phi^{N-i-1}(s^i): only pairs that contain l move.
@@ -91,9 +105,9 @@ class OnlineBMR final : public Booster {
     void update(const Labels&, double) noexcept override {}
     void row_learned(const Labels& labels) noexcept override {
         if (!search_) return;
-        if (labels.has_pairs() && !cost_function_) search_->promise(table_->start);
-        if (search_->is_time_to_look(clock_) && search_->look(record().edge_numerator(), record().edge_denominator()))
-            tables_.clear();
+        if (labels.has_pairs())
+            search_->add(table_->start, *start_, labels.importance, record().edge_denominator() - weight_before_);
+        if (search_->is_time_to_look(clock_) && search_->look()) tables_.clear();
     }
     void restore_own(const Booster& earlier) override {
         Booster::restore_own(earlier);
@@ -103,8 +117,12 @@ class OnlineBMR final : public Booster {
     void load_own(const ArchiveView& in) override {
         Booster::load_own(in);
         if (!search_) return;
+        if (in.size<double>("edge_search") == EdgeSearch::kEarlierValues) {
+            search_->set_earlier(in.read<double>("edge_search"), record().edge_denominator());
+            return;
+        }
         std::vector<double> values;
-        in.read("edge_search", EdgeSearch::kValues, values);
+        in.read("edge_search", search_->n_values(), values);
         search_->set(values);
     }
     void restart_weights() noexcept override {}
@@ -121,6 +139,14 @@ class OnlineBMR final : public Booster {
             made->values.size() != made->width * static_cast<std::size_t>(n_votes_))
             throw std::invalid_argument("a step table needs n_learners rows of more than one unit each");
         return tables_.emplace(n_relevant, std::move(made)).first->second.get();
+    }
+
+    const StartPotentials* start_potentials(std::int64_t n_relevant) {
+        if (const auto found = starts_.find(n_relevant); found != starts_.end()) return found->second.get();
+        auto made = std::make_shared<const StartPotentials>(start_source_(n_votes_, n_labels_, n_relevant));
+        if (made->at_levels.size() != search_->n_levels())
+            throw std::invalid_argument("a search for the edge needs a potential for each of its levels");
+        return starts_.emplace(n_relevant, std::move(made)).first->second.get();
     }
 
     void table_steps(std::size_t left, PairScratch& scratch) const {
@@ -148,6 +174,10 @@ class OnlineBMR final : public Booster {
     const StepTable* table_ = nullptr;  // of the round at hand
     TableSource table_source_;
     CostFunction cost_function_;
+    std::map<std::int64_t, std::shared_ptr<const StartPotentials>> starts_;
+    const StartPotentials* start_ = nullptr;  // of the round at hand, as the next
+    double weight_before_ = 0.0;              // the edges' denominators before it
+    StartSource start_source_;
     std::optional<EdgeSearch> search_;
 };
 

@@ -100,18 +100,22 @@ def test_edge_auto_finds_the_edge_of_simulated_learners():
 @pytest.mark.gate
 @pytest.mark.parametrize("name", ["emotions", "scene"])
 def test_edge_auto_is_hardly_worse_than_the_best_fixed_edge(name, data_folder):
+    """Shuffled: the rows of scene are sorted by class, and the promise of an edge says nothing of the rows to come."""
     data = bl.data.load(name)
     k = data.Y.shape[1]
 
-    def loss(edge):
-        return np.mean(
-            [
-                bl.evaluate.train_then_test(
-                    bl.OnlineBMR(k, learners=bl.learners.paper_trees(100), edge=edge, seed=s), data
-                ).rank_loss
-                for s in range(4)
-            ]
-        )
+    def losses(edge):
+        models = [
+            bl.OnlineBMR(k, learners=bl.learners.paper_trees(100), edge=edge, seed=seed)
+            for seed in range(4)
+        ]
+        runs = [
+            bl.evaluate.train_then_test(model, data, order="shuffled", seed=seed)
+            for seed, model in enumerate(models)
+        ]
+        return np.array([run.rank_loss for run in runs])
 
-    best = min(loss(edge) for edge in (0.2, 0.1, 0.01, 0.001))
-    assert loss("auto") < best + 0.003 + 0.004  # the allowance, and the noise of four seeds
+    best = min((losses(edge) for edge in (0.2, 0.1, 0.01, 0.001)), key=np.mean)
+    gap = losses("auto") - best
+    noise = gap.std(ddof=1) / np.sqrt(len(gap))
+    assert gap.mean() < 0.003 + 3 * noise

@@ -135,6 +135,12 @@ def compare_round(model, oracle, k):
     for name in ("heard_weight", "suffered_loss", "most_loss"):  # of top-k feedback
         if hasattr(oracle, name):
             assert_close(getattr(model, name), getattr(oracle, name), name)
+    if getattr(oracle, "search", None) is not None:
+        ours, theirs = model.edge_sums, oracle.search
+        assert_close(ours.edge, theirs.edge, "edge")
+        assert_close(ours.promises(), theirs.promises, "promises")
+        for name in ("promised", "assumed", "slope_squares"):
+            assert_close(getattr(ours, name), getattr(theirs, name), name)
 
 
 def compare_trees(model, oracle, k):
@@ -209,6 +215,9 @@ CASES = {
     "bmr-margin-0": dict(edge=0.1, loss="hinge", margin=0.0, trees=5),
     "bmr-margin-1.7": dict(edge=0.1, loss="hinge", margin=1.7, trees=5, missing=0.05, unknown=0.1),
     "bmr-rank": dict(edge=0.1, loss="rank", trees=6, single_label=True),
+    "bmr-learned-edge": dict(edge="auto", loss="hinge", trees=6),
+    "bmr-learned-edge-unknown": dict(edge="auto", loss="hinge", margin=0.5, trees=4, unknown=0.1),
+    "bmr-learned-edge-rank": dict(edge="auto", loss="rank", trees=6, single_label=True),
     "bmr-capped": dict(edge=0.05, loss="hinge", trees=4, max_bytes=9_000, labels=(2, 12)),
     "topk-bmr": dict(edge=0.05, shown=(3, 2, 0.4), trees=3, labels=(5, 10)),
     "topk-bmr-unknown": dict(edge=0.2, shown=(4, 3, 0.4), trees=3, labels=(7, 10), unknown=0.2),

@@ -1,42 +1,48 @@
-"""Choosing OnlineBMR's edge while it runs (``edge="auto"``).
+"""Learning OnlineBMR's edge while it runs (``edge="auto"``), by online convex optimisation.
 
-The proof of the general bound holds for any edge gamma_t that is chosen before round t::
+The proof of the general bound holds for any edge gamma_t that is chosen before round t. After the round it is known
+what every other edge would have promised::
 
-    sum of losses  <=  sum_t phi^N(0; gamma_t)  +  sum_t sum_i (gamma_t D_{i,t} - n_{i,t})
+    loss of round t  <=  F_t(gamma_t) - n_t,      F_t(gamma) = phi^N_t(0; gamma) + gamma D_t
 
-where n_{i,t} / D_{i,t} is the edge that learner i realises in round t (the two parts of `Booster.edges`). With
-W_t = decay W_{t-1} + D_t, G_t likewise of n_t (sums over i), and gamma_{t+1} = G_t / W_t, the last sum is
-the sum of W_t (gamma_t - gamma_{t+1}): following the realised edge leaves only how far the edge moved, times a
-weight that does not grow with T. The derivation is in docs/theory.md. It costs one pass over the edges every few rows.
+with the two parts n_t and D_t of the learners' edges (`Booster.edges`), summed over the learners. For a convex pair
+loss F_t is convex in gamma, so following the regularised leader has small regret against the best edge in hindsight.
+Theorem, proof and what holds for other losses: docs/theory.md. The compiled core keeps the sums and moves the edge
+(edge_search.hpp).
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline import _core
+from boostline import _core, potentials
+from boostline.losses import PairLoss
 
 FloatArray = NDArray[np.float64]
 
-# Edges that potentials are tabulated for: a fine grid would only build more tables.
-LEVELS: FloatArray = np.geomspace(0.001, 0.3, 18)
-_START = 0.02
-#: Rows between two looks at the learners' edges.
+#: Edges whose promises are added up; between them the sums are taken as linear.
+LEVELS: FloatArray = np.geomspace(0.001, 1.0, 37)
+START = 0.02
+#: Rows between two moves of the edge.
 PERIOD = 25
-_HALF_LIFE = 500.0  # rows
-_DECAY = 0.5 ** (PERIOD / _HALF_LIFE)
 
 
 def new_search() -> _core.EdgeSearch:
-    """A search that has seen nothing yet: all learners' edge, with a half-life of 500 rows, on the grid."""
-    start = int(np.abs(LEVELS - _START).argmin())
-    return _core.EdgeSearch(LEVELS, start, PERIOD, _DECAY)
+    """A search that has seen nothing yet."""
+    return _core.EdgeSearch(LEVELS, START, PERIOD)
 
 
-def assumed_gain(model: Any) -> float:
-    """Sum of gamma_t D_{i,t} over all learners and rounds of an OnlineBMR with ``edge="auto"``."""
-    search: _core.EdgeSearch = model._search_now()
-    return search.assumed_until(float(model.weight_sums.sum()))
+def start_potentials(
+    loss: PairLoss, n_learners: int, n_labels: int, n_relevant: int
+) -> tuple[FloatArray, float, float]:
+    """phi^N(0) at the levels, cut to 1 / |Y|; that limit; the slope of phi^N(0) in the edge there."""
+    walk = (loss, n_learners, n_labels, n_relevant)
+    limit = 1.0 / n_relevant
+    values = np.empty(len(LEVELS))
+    for j, edge in enumerate(LEVELS):
+        # Beyond the limit nothing changes any more.
+        is_cut = j > 0 and LEVELS[j - 1] >= limit
+        values[j] = values[j - 1] if is_cut else potentials.start_potential(*walk, float(edge))
+    slope = potentials.start_slope(*walk, limit) if limit < LEVELS[-1] else 0.0
+    return values, limit, slope

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from boostline import _core, losses, potentials
 from boostline.boosters.booster import Booster
-from boostline.boosters.edge_search import new_search
+from boostline.boosters.edge_search import new_search, start_potentials
 from boostline.contract.numbers import real_number
 from boostline.learners.trees import PAPER_TREES
 
@@ -31,7 +31,8 @@ class OnlineBMR(Booster):
         As in `AdaOLMR`.
     edge
         How much better than random guessing the learners are: gamma in (0, 1]. At most 1 / |Y| is used for an example
-        with |Y| relevant labels. ``"auto"`` estimates it while learning (docs/theory.md).
+        with |Y| relevant labels. ``"auto"`` learns it: the model then loses, up to a regret that it keeps track of, no
+        more than the best edge would have promised (docs/theory.md). It needs a loss that is a sum over pairs.
     loss
         The loss of the potentials: ``"hinge"`` for any learners, ``"rank"`` for learners that vote for single labels,
         or an object from `boostline.losses`.
@@ -66,6 +67,11 @@ class OnlineBMR(Booster):
             None if self._search is not None else real_number(edge, "edge", 0.0, 1.0, open_low=True)
         )
         self._loss = losses.get(loss)
+        if self._search is not None and not isinstance(self._loss, losses.PairLoss):
+            raise ValueError(
+                f"edge is 'auto', but must be a number for the loss {self._loss.name!r}: it does not split into "
+                "pairs, so what another edge would have promised is not known"
+            )
         learners = PAPER_TREES if learners is None else learners
         super().__init__(n_labels, labels=labels, learners=learners, seed=seed, n_threads=n_threads)
         single = all(d.votes_single_label for d in self._learners)
@@ -83,8 +89,16 @@ class OnlineBMR(Booster):
 
     @property
     def promised_loss(self) -> float | None:
-        """With ``edge="auto"``: the sum of phi^N(0) at the edge used in each round; else None."""
+        """With ``edge="auto"``: the sum of phi^N(0) at the edge used in each round; else None.
+
+        The bound that belongs to it is `boostline.theory.bounds.bmr_auto`.
+        """
         return None if self._search is None else self._search_now().promised
+
+    @property
+    def edge_sums(self) -> _core.EdgeSearch | None:
+        """With ``edge="auto"``: what each edge would have promised so far, for `theory.bounds.bmr_auto`; else None."""
+        return None if self._search is None else self._search_now()
 
     def _search_now(self) -> _core.EdgeSearch:
         assert self._search is not None
@@ -103,11 +117,11 @@ class OnlineBMR(Booster):
 
     def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
         native = _core.Model.online_bmr(self._n_labels, n_features, learners, self._seed)
-        if self._search is not None:
-            native.search_edge(self._search)
         # What costs are made of, when the compiled model needs it: tables where the loss has them, else the costs.
         if isinstance(self._loss, losses.PairLoss):
             native.set_table_source(functools.partial(_step_table, self._loss, self._edge))
+            if self._search is not None:
+                native.search_edge(self._search, functools.partial(start_potentials, self._loss))
         else:
             # A weak reference: the compiled model must not keep alive what keeps it alive.
             model = weakref.ref(self)
@@ -119,11 +133,12 @@ class OnlineBMR(Booster):
         expert_scores: FloatArray,
         relevant: NDArray[np.uint8],
         irrelevant: NDArray[np.uint8],
-        searched_edge: float,
+        clock: int,
     ) -> FloatArray:
-        """Monte Carlo, for a loss that does not split into pairs."""
+        """Monte Carlo, for a loss that does not split into pairs; no two rows or learners share their draws."""
+        assert self._edge is not None
         n = len(expert_scores)
-        edge = potentials.clipped_edge(self._edge or searched_edge, int(relevant.sum()))
+        edge = potentials.clipped_edge(self._edge, int(relevant.sum()))
         found = [
             potentials.costs(
                 self._loss,
@@ -132,7 +147,7 @@ class OnlineBMR(Booster):
                 relevant.astype(bool),
                 edge,
                 irrelevant=irrelevant.astype(bool),
-                seed=self._seed % 2**32,
+                seed=(self._seed, clock, i),
             )[0]
             for i in range(n)
         ]

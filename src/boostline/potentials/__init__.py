@@ -12,6 +12,7 @@ from boostline.potentials.values import (
     pair_potential,
     potential,
     start_potential,
+    start_slope,
 )
 from boostline.potentials.walk import baseline, clipped_edge, exponential_rate, walk_law
 
@@ -27,6 +28,7 @@ __all__ = [
     "pair_potential",
     "potential",
     "start_potential",
+    "start_slope",
     "step_table",
     "walk_law",
 ]

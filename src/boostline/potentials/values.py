@@ -17,6 +17,7 @@ compute single values from the law of Z_n, and are what the tables are tested ag
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -84,7 +85,7 @@ def estimate(
     *,
     irrelevant: ArrayLike | None = None,
     draws: int = 1000,
-    seed: int = 0,
+    seed: int | Sequence[int] = 0,
 ) -> Estimate:
     """phi^n(s) with its standard error: exact for sums over pairs, else a Monte Carlo mean.
 
@@ -98,7 +99,7 @@ def estimate(
         Indicators of length k; irrelevant defaults to the complement (labels in neither are
         unknown: they take votes but form no pair).
     draws, seed
-        Of the Monte Carlo estimate.
+        Of the Monte Carlo estimate; several numbers make one seed.
 
     Examples
     --------
@@ -128,7 +129,7 @@ def potential(
     *,
     irrelevant: ArrayLike | None = None,
     draws: int = 1000,
-    seed: int = 0,
+    seed: int | Sequence[int] = 0,
 ) -> float:
     """phi^n(s), the value of `estimate`.
 
@@ -155,6 +156,23 @@ def start_potential(
     return float(pair_potential(loss, n_learners, 0.0, n_labels, n_relevant, edge))
 
 
+def start_slope(
+    loss: PairLoss, n_learners: int, n_labels: int, n_relevant: int, edge: float
+) -> float:
+    """Slope of phi^N(0) in the edge: -N ((1 - p) D_{N-1}(-1) + p D_{N-1}(0)) with p = |Y| / k; never positive.
+
+    At an edge of 1 / |Y| or above it is the slope from the left at 1 / |Y|.
+
+    Examples
+    --------
+    >>> round(start_slope(Rank(), 1, 4, 1, 0.2), 12)  # phi^1(0) is 1/2 - edge / 2
+    -0.5
+    """
+    g = pair_potential(loss, n_learners - 1, np.array([-1.0, 0.0, 1.0]), n_labels, n_relevant, edge)
+    share = n_relevant / n_labels
+    return -n_learners * float((1.0 - share) * (g[1] - g[0]) + share * (g[2] - g[1]))
+
+
 def costs(
     loss: Loss,
     n: int,
@@ -164,7 +182,7 @@ def costs(
     *,
     irrelevant: ArrayLike | None = None,
     draws: int = 1000,
-    seed: int = 0,
+    seed: int | Sequence[int] = 0,
 ) -> tuple[FloatArray, FloatArray]:
     """Costs c[l] = phi^n(s + e_l) up to a constant, and their standard errors (0 when exact).
 
@@ -241,7 +259,9 @@ def _example(
     return s, mask, rest
 
 
-def _draw_votes(mask: BoolArray, n: int, edge: float, draws: int, seed: int) -> FloatArray:
+def _draw_votes(
+    mask: BoolArray, n: int, edge: float, draws: int, seed: int | Sequence[int]
+) -> FloatArray:
     if draws < 2:
         raise ValueError(f"draws is {draws}, but a standard error needs at least 2")
     if n == 0:  # nothing is random: one row, exact

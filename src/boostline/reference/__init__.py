@@ -22,6 +22,7 @@ True
 """
 
 from boostline.reference.boosters import AdaOLMR, Booster, Learner, OnlineBMR, Round
+from boostline.reference.edge_search import EdgeSearch
 from boostline.reference.label_ranker import LabelRanker, Portfolio
 from boostline.reference.losses import hinge_loss, logistic_gradient, logistic_loss, rank_loss
 from boostline.reference.potentials import (
@@ -38,6 +39,7 @@ from boostline.reference.tree import HoeffdingTree, Leaf, Split
 __all__ = [
     "AdaOLMR",
     "Booster",
+    "EdgeSearch",
     "HoeffdingTree",
     "LabelRanker",
     "Leaf",

@@ -9,6 +9,7 @@ from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
+from boostline.reference.edge_search import EdgeSearch
 from boostline.reference.losses import (
     BoolArray,
     FloatArray,
@@ -163,8 +164,8 @@ class OnlineBMR(Booster):
     ----------
     n_labels : int
     learners : sequence of Learner
-    edge : float
-        gamma, cut to 1/|Y| for each example.
+    edge : float or "auto"
+        gamma, cut to 1/|Y| for each example; "auto" learns it (ours, see `EdgeSearch`).
     loss : {"hinge", "rank"}
         The loss under the potentials. Rank loss is not convex, so its bound needs votes for
         single labels; other votes are refused.
@@ -187,14 +188,36 @@ class OnlineBMR(Booster):
         self,
         n_labels: int,
         learners: Sequence[Learner],
-        edge: float,
+        edge: float | Literal["auto"],
         loss: PotentialLoss = "hinge",
         margin: float = 1.0,
     ) -> None:
         super().__init__(n_labels, learners)
-        self.edge = edge
+        self.search = EdgeSearch(len(self.learners), loss, margin) if edge == "auto" else None
+        self._edge = 0.0 if edge == "auto" else edge
         self.loss: PotentialLoss = loss
         self.margin = margin
+
+    @property
+    def edge(self) -> float:
+        """gamma, or gamma_t of the round to come."""
+        return self._edge if self.search is None else self.search.edge
+
+    def learn(
+        self,
+        x: FloatArray,
+        relevant: Labels,
+        weight: float = 1.0,
+        unknown: Labels | None = None,
+    ) -> FloatArray:
+        """As in the schema; then the edge may move."""
+        scores = super().learn(x, relevant, weight, unknown)
+        if self.search is not None and self.last_round is not None:
+            y, _ = label_sets(relevant, None, self.n_labels)
+            if self.last_round.costs.any():  # there were pairs
+                self.search.learn(y, self.last_round.costs, weight)
+            self.search.end_round(self.t - 1)
+        return scores
 
     def _follow(self, expert_scores: FloatArray) -> tuple[int | None, FloatArray, float]:
         return len(self.learners), expert_scores[-1], np.inf  # line 6: i_t = N

@@ -27,11 +27,11 @@ def baseline(relevant: BoolArray, edge: float) -> FloatArray:
     >>> baseline(np.array([True, False, False, False]), 0.2).round(3).tolist()
     [0.4, 0.2, 0.2, 0.2]
     """
-    up, down = _steps(relevant.size, int(relevant.sum()), edge)
+    up, down = walk_steps(relevant.size, int(relevant.sum()), edge)
     return np.where(relevant, down, up)
 
 
-def _steps(n_labels: int, n_relevant: int, edge: float) -> tuple[float, float]:
+def walk_steps(n_labels: int, n_relevant: int, edge: float) -> tuple[float, float]:
     """Return the probabilities of the walk's steps +1 and -1."""
     edge = min(edge, 1.0 / max(n_relevant, 1))
     a = max(1.0 - edge * n_relevant, 0.0) / n_labels
@@ -105,7 +105,7 @@ def potential(
     """
     y, z = label_sets(relevant, irrelevant, s.shape[-1])
     d = gaps(s, y, z)
-    up, down = _steps(s.shape[-1], int(y.sum()), edge)
+    up, down = walk_steps(s.shape[-1], int(y.sum()), edge)
     g = pair_potential(loss, n, d, up, down, margin)
     phi: FloatArray = g.sum(axis=(-2, -1)) / max(g.shape[-2] * g.shape[-1], 1)
     return phi
@@ -131,7 +131,7 @@ def potential_costs(
     [-0.125, 0.375]
     """
     y, z = label_sets(relevant, irrelevant, s.shape[-1])
-    up, down = _steps(s.shape[-1], int(y.sum()), edge)
+    up, down = walk_steps(s.shape[-1], int(y.sum()), edge)
     steps = np.arange(-n, n + 1)
     after = gaps(s + np.eye(s.shape[-1]), y, z)[..., None] + steps  # (k, |Y|, |Y^c|, 2n + 1)
     before = gaps(s, y, z)[..., None] + steps

@@ -21,7 +21,7 @@ from boostline.theory.bounds_ada_olmr import (
     weight_regret_limit,
 )
 from boostline.theory.bounds_label_ranker import label_ranker
-from boostline.theory.bounds_online_bmr import bmr_corollary, bmr_general, bmr_realised
+from boostline.theory.bounds_online_bmr import bmr_auto, bmr_corollary, bmr_general, bmr_realised
 from boostline.theory.bounds_topk import (
     topk_adaptive,
     topk_bmr,
@@ -36,6 +36,7 @@ __all__ = [
     "Report",
     "ada_olmr",
     "ada_olmr_sharp",
+    "bmr_auto",
     "bmr_corollary",
     "bmr_general",
     "bmr_realised",
@@ -57,6 +58,7 @@ def report(
     model: Any,
     delta: float = 0.05,
     excess_loss: float | None = None,
+    edge: float | None = None,
 ) -> Report:
     """All bounds that apply to a model, the theorem first; `Report.refused` says why others do not.
 
@@ -67,6 +69,8 @@ def report(
         used only if ``excess_loss`` is given.
     excess_loss
         S of OnlineWLC, if it was known beforehand.
+    edge
+        gamma of OnlineWLC beside that S, for a model with ``edge="auto"``.
 
     Examples
     --------
@@ -95,6 +99,13 @@ def report(
             "Ada.OLMR, corrected, without rounding": lambda: ada_olmr_sharp(history, delta),
             "Ada.OLMR, Hedge": lambda: hedge(history, delta),
             "Ada.OLMR, progress of the logistic loss": lambda: logistic_progress(history),
+        }
+    elif history.chooses_edge:
+        tries = {
+            "OnlineBMR, learned edge": lambda: bmr_auto(history, excess_loss, delta, edge),
+            "OnlineBMR, realised edges": lambda: bmr_realised(history),
+            "OnlineBMR, general theorem": lambda: bmr_general(history, excess_loss, delta),
+            "OnlineBMR, corollary": lambda: bmr_corollary(history, excess_loss, delta),
         }
     else:
         tries = {

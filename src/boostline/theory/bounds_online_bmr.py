@@ -12,7 +12,10 @@ from boostline.potentials import clipped_edge, largest_weight, start_potential
 from boostline.theory.bound import Bound
 from boostline.theory.history import History
 
-__all__ = ["bmr_corollary", "bmr_general", "bmr_realised"]
+__all__ = ["bmr_auto", "bmr_corollary", "bmr_general", "bmr_realised"]
+
+#: Of the regret of edge="auto": 1/sqrt 2 + 1 + sqrt 2 / (sqrt 2 - 1) (docs/theory.md).
+REGRET_FACTOR = 1 / math.sqrt(2) + 1 + math.sqrt(2) / (math.sqrt(2) - 1)
 
 
 def _bmr(model: Any) -> tuple[History, PairLoss, float]:
@@ -33,8 +36,8 @@ def _fixed_edge(history: History) -> None:
     """Refuse what is stated for one edge."""
     if history.chooses_edge:
         raise ValueError(
-            "the edge followed the learners (edge='auto'), but this bound is for one edge, fixed "
-            "beforehand; bmr_realised holds for an edge that moves"
+            "the edge was learned (edge='auto'), but this bound is for one edge, fixed beforehand; bmr_auto and "
+            "bmr_realised hold for an edge that moves"
         )
 
 
@@ -105,8 +108,8 @@ def bmr_realised(model: Any) -> Bound:
     """
     history, loss, edge = _bmr(model)
     gained = float((history.edges * history.weight_sums).sum())
-    if history.promised_loss is not None and history.assumed_gain is not None:
-        promised, excess = history.promised_loss, history.assumed_gain - gained
+    if history.search is not None:
+        promised, excess = history.search.promised, history.search.assumed - gained
         statement = "sum_t phi^N_t(0; gamma_t) + sum_t sum_i (gamma_t - gamma_{i,t}) w^i_t"
     else:
         promised = _promised(history, loss, edge)
@@ -122,6 +125,95 @@ def bmr_realised(model: Any) -> Bound:
         rounds=history.rounds,
         trivial=float(history.ranked_rounds),
         terms={"potential": promised, "missing edges": excess, "factor": factor},
+    )
+
+
+def bmr_auto(
+    model: Any,
+    excess_loss: float | None = None,
+    delta: float | None = None,
+    edge: float | None = None,
+) -> Bound:
+    """What ``edge="auto"`` promises: what the best edge in hindsight promises, and the regret of not having known it.
+
+    sum L <= sum_t phi^N_t(0; gamma) + S sum_i w^{i*} + R for every edge gamma of the grid that the learners have (in
+    the sense of OnlineWLC), where R is how much more the edges that were used promised than gamma does. Every part is
+    known after the run. Given no S, what the learners realised stands in its place, and the bound is that of
+    `bmr_realised` in other terms, with certainty.
+
+    Parameters
+    ----------
+    excess_loss, delta, edge
+        S, delta and gamma of OnlineWLC, if they were known beforehand (by whoever proves something; the model does not
+        know them). The largest edge of the grid up to gamma is taken.
+
+    Examples
+    --------
+    >>> import boostline as bl
+    >>> from boostline.theory import adversary
+    >>> stream = adversary.Adversary(n_labels=2, edge=0.15, n_learners=60).stream(rounds=3000, seed=0)
+    >>> model = bl.OnlineBMR(2, learners=stream.learners(), edge="auto")
+    >>> _ = model.learn(stream.X, stream.relevant)
+    >>> bound = bmr_auto(model)
+    >>> bound.holds, bound.per_round < 0.05
+    (True, True)
+    """
+    history, loss, _ = _bmr(model)
+    if history.search is None:
+        raise ValueError("the edge was fixed, but this bound is for edge='auto': use bmr_general")
+    search, gained = history.search, float((history.edges * history.weight_sums).sum())
+    used = search.promised + search.assumed
+    if excess_loss is None:
+        best = int(search.promises.argmin())
+        promise, excess = float(search.promises[best]) - gained, 0.0
+        name = "OnlineBMR, best edge in hindsight"
+        statement = (
+            "min_gamma sum_t (phi^N_t(0; gamma) + sum_i (gamma - gamma_{i,t}) w^i_t) + regret"
+        )
+    else:
+        if edge is None or not search.levels[0] <= edge <= 1.0:
+            raise ValueError(
+                f"edge is {edge}, but must be that of OnlineWLC if excess_loss is given, from "
+                f"{search.levels[0]:g} to 1"
+            )
+        best = int(np.searchsorted(search.levels, edge, side="right")) - 1
+        promise = _promised(history, loss, float(search.levels[best]))
+        excess = excess_loss * float(history.max_weights.sum())
+        name = "OnlineBMR, learned edge"
+        statement = "sum_t phi^N_t(0; gamma) + S sum_i w^i* + regret"
+    regret = used - float(search.promises[best])
+    factor = loss.rank_factor
+    total = math.inf if math.isinf(factor) else factor * (promise + excess + regret)
+    known = excess_loss is not None
+    return Bound(
+        name=name,
+        statement=f"rank loss <= factor * ({statement})",
+        total=total,
+        suffered=history.suffered_loss,
+        rounds=history.rounds,
+        trivial=history.ranked_rounds / 2,
+        trivial_reason="what a random order loses",
+        probability=1.0 if not known else max(0.0, 1.0 - history.n_learners * (delta or 0.0)),
+        terms={
+            "edge": float(search.levels[best]),
+            "its promise": promise,
+            "excess": excess,
+            "regret": regret,
+            "regret at most": _regret_limit(history, loss),
+            "factor": factor,
+        },
+    )
+
+
+def _regret_limit(history: History, loss: PairLoss) -> float:
+    """What the theorem says of the regret against every edge up to 1 / max |Y|; it is proved for convex losses only."""
+    if history.search is None or not loss.convex:
+        return math.inf
+    search = history.search
+    return (
+        REGRET_FACTOR
+        * float(search.levels[-1] - search.levels[0])
+        * math.sqrt(search.slope_squares)
     )
 
 

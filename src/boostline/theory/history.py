@@ -11,9 +11,30 @@ from numpy.typing import NDArray
 from boostline import losses
 from boostline.boosters import LabelRanker, TopkAdaptive, TopkBMR
 
-__all__ = ["History"]
+__all__ = ["EdgeSums", "History"]
 
 FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class EdgeSums:
+    """Sums over a run of OnlineBMR with ``edge="auto"``, in the terms of docs/theory.md.
+
+    Attributes
+    ----------
+    promised, assumed : float
+        The two parts of the sum of F_t(gamma_t), gamma_t the edge of round t: phi^N_t(0; gamma_t) and gamma_t D_t.
+    levels, promises : array
+        Edges gamma, and the sum of F_t(gamma) for each.
+    slope_squares : float
+        Sum over the looks of the squared slope, at the edge in use, of what was added up since the last look.
+    """
+
+    promised: float
+    assumed: float
+    levels: FloatArray
+    promises: FloatArray
+    slope_squares: float
 
 
 @dataclass(frozen=True)
@@ -37,9 +58,8 @@ class History:
         Cumulative rank loss of the predictions that were followed.
     edge, loss
         Of OnlineBMR; None for Ada.OLMR. With ``edge="auto"`` the edge at the end.
-    promised_loss, assumed_gain : float or None
-        Of OnlineBMR with ``edge="auto"``: the sums over t of phi^N_t(0) and of gamma_t times the weight of
-        the learners' costs, at the edge gamma_t that was used in round t.
+    search : EdgeSums or None
+        Of OnlineBMR with ``edge="auto"``.
     expert : str
         Of Ada.OLMR, as in `boostline.AdaOLMR`.
     surrogate : tuple or None
@@ -60,8 +80,7 @@ class History:
     suffered_loss: float
     edge: float | None = None
     loss: losses.Loss | None = None
-    promised_loss: float | None = None
-    assumed_gain: float | None = None
+    search: EdgeSums | None = None
     expert: str = "draw"
     surrogate: tuple[float, float, float] | None = None
     regret: float | None = None
@@ -110,14 +129,14 @@ class History:
             edge=None if edge is None else float(edge),
             loss=None if edge is None else losses.get("hinge" if loss is None else loss),
             expert=getattr(model, "expert", "draw"),
-            **_search_sums(model),
+            search=_search_sums(model),
             **_mixture_sums(model),
         )
 
     @property
     def chooses_edge(self) -> bool:
         """Whether the edge followed the learners, so that there is no one edge of the run."""
-        return self.promised_loss is not None
+        return self.search is not None
 
     @property
     def ranked_rounds(self) -> int:
@@ -138,10 +157,15 @@ def _mixture_sums(model: Any) -> dict[str, Any]:
     return {"surrogate": model.surrogate, "regret": model.most_regret}
 
 
-def _search_sums(model: Any) -> dict[str, Any]:
+def _search_sums(model: Any) -> EdgeSums | None:
     """What a model with ``edge="auto"`` has added up."""
     if not getattr(model, "chooses_edge", False):
-        return {}
-    from boostline.boosters.edge_search import assumed_gain
-
-    return {"promised_loss": float(model.promised_loss), "assumed_gain": assumed_gain(model)}
+        return None
+    found = model.edge_sums
+    return EdgeSums(
+        promised=float(found.promised),
+        assumed=float(found.assumed),
+        levels=np.asarray(found.levels(), np.float64),
+        promises=np.asarray(found.promises(), np.float64),
+        slope_squares=float(found.slope_squares),
+    )
