@@ -40,6 +40,8 @@ def evaluate(
         typer.Argument(help="A named data set, a file or a MULAN folder.", show_default=False),
     ],
     labels: o.LabelsOption = None,
+    text: o.TextOption = None,
+    separator: o.SeparatorOption = None,
     protocol: Annotated[
         Protocol | None,
         typer.Option(
@@ -106,14 +108,23 @@ def evaluate(
     """
     from boostline import evaluate as ev
     from boostline.cli.row_sources import Input, load_data
+    from boostline.cli.texts import dataset_of_texts
 
-    given = Input(data, labels, format, drop, categories, delimiter, encoding, zero_based)
-    dataset = load_data(given, test=test, n_train=train_rows)
+    given = Input(
+        data, labels, format, drop, categories, delimiter, encoding, zero_based, text, separator
+    )
     options = o.ModelOptions(learners, expert, drift, edge, loss)
-    chosen = algorithm or [a for a in o.Algorithm if options.fits(a)]
-    makers: dict[str, Any] = {
-        one.value: _maker(one, dataset, options.of(one), threads) for one in chosen
-    }
+    makers: dict[str, Any]
+    if text is not None:
+        dataset, texts = dataset_of_texts(given, test, train_rows)
+        makers = {
+            one.value: _text_maker(one, dataset, texts, options, threads)
+            for one in algorithm or [o.Algorithm.label_ranker]
+        }
+    else:
+        dataset = load_data(given, test=test, n_train=train_rows)
+        chosen = algorithm or [a for a in o.Algorithm if options.fits(a)]
+        makers = {one.value: _maker(one, dataset, options.of(one), threads) for one in chosen}
     if baseline:
         makers["decayed_counts"] = lambda seed: ev.baselines.DecayedCounts(
             labels=list(dataset.labels)
@@ -126,7 +137,7 @@ def evaluate(
             raise typer.BadParameter("--delay and --plot need --protocol prequential")
         orders: Any = ["file", "shuffled"] if order is Order.both else [order.value]
         result: Any = ev.compare(makers, dataset, orders, range(seeds), metrics, freeze=freeze)
-        text = "\n\n".join(result.table(name) for name in dict.fromkeys(("rank_loss", *metrics)))
+        shown = "\n\n".join(result.table(name) for name in dict.fromkeys(("rank_loss", *metrics)))
     else:
         if freeze:
             raise typer.BadParameter("--freeze needs --protocol train-then-test")
@@ -135,13 +146,13 @@ def evaluate(
         result = ev.prequential(models, rows, metrics, delay=delay, window=window)
         if plot is not None:
             result.plot(plot, title=dataset.name)
-        text = result.table()
+        shown = result.table()
     if json:
         print_json(
             {"data": dataset.name, "protocol": protocol.value, **result.to_dict(curves=False)}
         )
     else:
-        typer.echo(f"{dataset.name}: {protocol.value}\n{text}")
+        typer.echo(f"{dataset.name}: {protocol.value}\n{shown}")
     if result.stopped:
         note("stopped before the end")
         raise typer.Exit(STOPPED)
@@ -150,4 +161,15 @@ def evaluate(
 def _maker(algorithm: o.Algorithm, dataset: Any, options: o.ModelOptions, threads: int) -> Any:
     return lambda seed: o.make_model(
         algorithm, list(dataset.labels), options, seed=seed, threads=threads
+    )
+
+
+def _text_maker(
+    algorithm: o.Algorithm, dataset: Any, texts: list[str], options: o.ModelOptions, threads: int
+) -> Any:
+    from boostline.cli.texts import TextsByNumber
+
+    return lambda seed: TextsByNumber(
+        o.make_text_model(algorithm, list(dataset.labels), options, seed=seed, threads=threads),
+        texts,
     )

@@ -99,6 +99,19 @@ UnseenOption = Annotated[
         help="Treat words and categories that the model has never seen as missing values, or as an error."
     ),
 ]
+TextOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--text",
+        help="Column with the text of each row (jsonl, csv, parquet); several are put together. --labels names the "
+        "column of the tags: a list, or a text such as a|b.",
+        show_default=False,
+    ),
+]
+SeparatorOption = Annotated[
+    str | None,
+    typer.Option(help="With --text: what stands between tags.", show_default="|"),
+]
 LearnersOption = Annotated[
     str | None,
     typer.Option(
@@ -226,6 +239,36 @@ def _foreign(algorithm: Algorithm) -> list[str]:
     return [name for a, names in OWN.items() if a is not algorithm for name in names]
 
 
+def make_text_model(
+    algorithm: Algorithm | None,
+    labels: list[str],
+    options: ModelOptions,
+    *,
+    seed: int | None = None,
+    threads: int = 1,
+) -> Any:
+    """Make a new model of texts."""
+    from boostline.text import TextRanker
+
+    if algorithm not in (None, Algorithm.label_ranker):
+        raise typer.BadParameter("with --text must be label_ranker", param_hint="--algorithm")
+    _refuse_foreign(Algorithm.label_ranker, options)
+    given: dict[str, Any] = {} if seed is None else {"seed": seed}
+    if options.learners not in (None, "auto"):
+        given["learners"] = parse_learners(options.learners)
+    if options.drift is not None:
+        given["drift"] = None if options.drift is Drift.none else options.drift.value
+    return TextRanker(labels, n_threads=threads, **given)
+
+
+def _refuse_foreign(algorithm: Algorithm, options: ModelOptions) -> None:
+    for name in _foreign(algorithm):
+        if getattr(options, name) is not None:
+            raise typer.BadParameter(
+                f"is not an option of {algorithm.value}", param_hint=f"--{name}"
+            )
+
+
 def make_model(
     algorithm: Algorithm,
     labels: list[str],
@@ -237,11 +280,7 @@ def make_model(
     """Make a new booster."""
     import boostline as bl
 
-    for name in _foreign(algorithm):
-        if getattr(options, name) is not None:
-            raise typer.BadParameter(
-                f"is not an option of {algorithm.value}", param_hint=f"--{name}"
-            )
+    _refuse_foreign(algorithm, options)
     given: dict[str, Any] = {
         "seed": seed,
         "expert": None if options.expert is None else options.expert.value,

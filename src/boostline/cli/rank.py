@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,6 +32,7 @@ def rank(
     ],
     top: Annotated[int, typer.Option(help="Number of labels per row; 0 for all.", min=0)] = 5,
     scores: Annotated[bool, typer.Option("--scores", help="Show the scores as well.")] = False,
+    text: o.TextOption = None,
     format: o.FormatOption = None,
     drop: o.DropOption = None,
     delimiter: o.DelimiterOption = None,
@@ -74,7 +75,7 @@ def rank(
         raise typer.BadParameter("several files need --out, a folder for the results")
     _rank_rows(
         load_model(model, threads),
-        Input(data[0], None, format, drop, None, delimiter, encoding, zero_based),
+        Input(data[0], None, format, drop, None, delimiter, encoding, zero_based, text),
         block=block,
         top=top,
         jobs=jobs,
@@ -145,10 +146,16 @@ def _rank_rows(
 ) -> None:
     from boostline.cli.columns import Columns, label_names
     from boostline.cli.row_sources import rows_to_score
+    from boostline.cli.texts import is_text_model, texts_to_score
     from boostline.scale.engines import LocalEngine
 
     loaded, record = model_and_record
-    rows = rows_to_score(given, block, Columns.of(loaded, record), unseen)
+    if is_text_model(loaded):
+        rows: Any = texts_to_score(with_text(given, record), block)
+    elif given.text is not None:
+        raise typer.BadParameter("the model is no model of texts", param_hint="--text")
+    else:
+        rows = rows_to_score(given, block, Columns.of(loaded, record), unseen)
     names = label_names(loaded)
     count = loaded.n_labels if top == 0 else min(top, loaded.n_labels)
     first = 1
@@ -176,6 +183,21 @@ def _cells(labels: list[int], values: list[float], names: list[Any], scores: boo
     if not scores:
         return [str(names[label]) for label in labels]
     return [f"{names[label]} {value:.4f}" for label, value in zip(labels, values, strict=True)]
+
+
+def with_text(given: Input, record: dict[str, Any]) -> Input:
+    """Where the text of each row is: as said, or as the model was trained."""
+    text = given.text or record.get("text")
+    if text is None:
+        raise ValueError("--text is not given, but must name the column with the text")
+    return replace(
+        given,
+        text=text,
+        separator=record.get("separator"),
+        labels=given.labels or record.get("labels_given"),
+        delimiter=given.delimiter or record.get("delimiter"),
+        encoding=given.encoding or record.get("encoding"),
+    )
 
 
 def load_model(path: Any, threads: int = 1) -> tuple[Any, dict[str, Any]]:

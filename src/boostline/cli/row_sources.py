@@ -32,6 +32,8 @@ class Input:
     delimiter: str | None = None
     encoding: str | None = None
     zero_based: bool | None = None
+    text: list[str] | None = None
+    separator: str | None = None
 
     @property
     def name(self) -> str:
@@ -298,7 +300,12 @@ class Fingerprint:
 
     def update(self, X: Any, Y: Any) -> None:
         for name, matrix in (("x", X), ("y", Y)):
-            if hasattr(matrix, "tocsr"):
+            if matrix.dtype == object:  # texts, and their tags
+                for value in matrix:
+                    content = value if isinstance(value, str) else repr(sorted(value.items()))
+                    encoded = content.encode("utf-8", "surrogatepass")
+                    self._add(name, np.frombuffer(b"%d|%b" % (len(encoded), encoded), np.uint8))
+            elif hasattr(matrix, "tocsr"):
                 csr = matrix.tocsr()
                 self._add(f"{name}.values", _label_codes(csr.data) if name == "y" else csr.data)
                 self._add(f"{name}.columns", np.asarray(csr.indices, dtype=np.int64))

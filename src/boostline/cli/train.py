@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from boostline.cli import options as o
+from boostline.cli.texts import is_text_model, learn_texts, texts_to_learn
 from boostline.display.progress import show_progress
 from boostline.display.terminal import note, print_json, print_pairs
 
@@ -41,6 +42,8 @@ def train(
         Path, typer.Option("--model", "-m", help="File to save the model to.", show_default=False)
     ],
     labels: o.LabelsOption = None,
+    text: o.TextOption = None,
+    separator: o.SeparatorOption = None,
     algorithm: Annotated[
         o.Algorithm | None,
         typer.Option("--algorithm", "-a", help="Algorithm.", show_default="label_ranker"),
@@ -105,7 +108,7 @@ def train(
     if append and not exists:
         raise FileNotFoundError(f"{model} does not exist, so there is nothing to append to")
     given = row_sources.Input(
-        data[0], labels, format, drop, categories, delimiter, encoding, zero_based
+        data[0], labels, format, drop, categories, delimiter, encoding, zero_based, text, separator
     )
     options = o.ModelOptions(learners, expert, drift, edge, loss)
     chosen = _Chosen(algorithm, options, seed, threads)
@@ -147,9 +150,15 @@ class _Chosen:
         chosen = self.algorithm or algorithm or o.Algorithm.label_ranker
         return o.make_model(chosen, labels, self.options, seed=self.seed, threads=self.threads)
 
+    def make_text(self) -> Any:
+        return o.make_text_model(
+            self.algorithm, [], self.options, seed=self.seed, threads=self.threads
+        )
+
     def check(self, model: Any, path: Path) -> None:
         """Refuse options that are not those of the saved model."""
-        wanted = self.make(model.labels or [], o.Algorithm(model.algorithm)).config()
+        labels = model.labels or [str(i) for i in range(model.n_labels)]
+        wanted = self.make(labels, o.Algorithm(model.algorithm)).config()
         config = model.config()
         told = {"algorithm": self.algorithm, "seed": self.seed, **vars(self.options)}
         for name, said in told.items():
@@ -171,6 +180,7 @@ class _Job:
 
         self._path = path
         self._model = model
+        self._booster = getattr(model, "booster", model)
         self._given = given
         self._input = rows
         self._recorder = recorder
@@ -185,6 +195,8 @@ class _Job:
 
         if not os.path.isdir(path.parent):
             raise FileNotFoundError(f"there is no folder {path.parent} to save the model in")
+        if given.text is not None:
+            return cls(path, chosen.make_text(), given, texts_to_learn(given, block), Recorder())
         rows = rows_to_learn(given, block)
         model = chosen.make(rows.labels)
         model.features = rows.features
@@ -198,7 +210,7 @@ class _Job:
         from boostline.saving import load_with_extra
 
         model, extra = load_with_extra(path, n_threads=chosen.threads)
-        chosen.check(model, path)
+        chosen.check(getattr(model, "booster", model), path)
         record = extra.get("train")
         if (record is None or "rows" not in record) and not append:
             raise ValueError(
@@ -207,9 +219,18 @@ class _Job:
             )
         record = record or {}
         given = _with_record(given, record)
-        rows = rows_to_learn(given, block, Columns.of(model, record))
-        if model.features is None:
-            model.features = rows.features
+        if is_text_model(model) != (given.text is not None):
+            raise ValueError(
+                f"{path} is {'a' if is_text_model(model) else 'no'} model of texts: "
+                f"{'give --text with the column' if is_text_model(model) else 'leave --text out'}"
+            )
+        if is_text_model(model):
+            given = replace(given, labels=given.labels or record.get("labels_given"))
+            rows = texts_to_learn(given, block)
+        else:
+            rows = rows_to_learn(given, block, Columns.of(model, record))
+            if model.features is None:
+                model.features = rows.features
         recorder = Recorder.from_state(record["history"]) if "history" in record else Recorder()
         if given.labels is None:
             given = replace(given, labels=record.get("labels_given"))
@@ -234,16 +255,16 @@ class _Job:
         with bar as advance, interrupt:
             for X, Y in interrupt.items(_limited(self._input, left)):
                 for x, y in self._pieces(X, Y):
-                    self._recorder.record(self._model, self._model.learn(x, y), y)
+                    self._learn(x, y)
                 self._print.update(X, Y)
                 self._done += X.shape[0]
-                advance(X.shape[0], note=_loss_so_far(self._model) if advance.shown else None)
+                advance(X.shape[0], note=_loss_so_far(self._booster) if advance.shown else None)
                 now = time.perf_counter()
                 if self._done - saved_rows >= checkpoint or now - saved_at > _CHECKPOINT_SECONDS:
                     self._save()
                     saved_at, saved_rows = now, self._done
             stopped = interrupt.stopped
-            if self._model.n_features is None and not stopped:
+            if self._booster.n_features is None and not stopped:
                 raise ValueError(f"{self._given.name} has no rows")
             self._save()
         if interrupt.broken_off:  # what is half learned is not saved: its rows would count twice
@@ -251,7 +272,7 @@ class _Job:
             raise typer.Exit(_SIGNALLED + interrupt.number)
         seconds = time.perf_counter() - start
         learned = self._done - before
-        ranked = int(self._model.label_set_sizes.sum())
+        ranked = int(self._booster.label_set_sizes.sum())
         return {
             "model": str(self._path),
             "algorithm": type(self._model).__name__,
@@ -259,8 +280,8 @@ class _Job:
             "skipped": self._skipped,
             "clock": self._model.clock,
             "labels": self._model.n_labels,
-            "features": self._model.n_features,
-            "mean_rank_loss": self._model.suffered_loss / ranked if ranked else None,
+            "features": self._booster.n_features,
+            "mean_rank_loss": self._booster.suffered_loss / ranked if ranked else None,
             "seconds": seconds,
             "rows_per_second": learned / seconds if seconds > 0 else None,
             "memory_bytes": self._model.memory_usage(),
@@ -268,6 +289,13 @@ class _Job:
             "stopped": stopped,
             "signal": interrupt.number.name if stopped else None,
         }
+
+    def _learn(self, x: Any, y: Any) -> None:
+        if is_text_model(self._model):
+            scores, y = learn_texts(self._model, x, y)
+        else:
+            scores = self._model.learn(x, y)
+        self._recorder.record(self._booster, scores, y)
 
     def _pieces(self, X: Any, Y: Any) -> Iterator[tuple[Any, Any]]:
         """Cut where snapshots are due: blocks are to leave no trace in the file."""
@@ -290,9 +318,14 @@ class _Job:
             "delimiter": self._given.delimiter,
             "encoding": self._given.encoding,
             "zero_based": self._given.zero_based,
+            "text": self._given.text,
+            "separator": self._given.separator,
             "history": self._recorder.state(),
         }
-        save(self._model, self._path, {"train": record})
+        if is_text_model(self._model):
+            self._model.save(self._path, {"train": record})
+        else:
+            save(self._model, self._path, {"train": record})
 
     def _skip(self, record: dict[str, Any]) -> None:
         """Pass over the rows that the model has learned, and make sure that they are the same."""
@@ -323,7 +356,7 @@ class _Job:
 
 def _with_record(given: Any, record: dict[str, Any]) -> Any:
     """Options of the input that are not given again stay as they were."""
-    names = ("drop", "categories", "delimiter", "encoding", "zero_based")
+    names = ("drop", "categories", "delimiter", "encoding", "zero_based", "text", "separator")
     known = {name: record.get(name) for name in names}
     return replace(given, **{n: v for n, v in known.items() if getattr(given, n) is None})
 

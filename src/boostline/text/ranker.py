@@ -16,6 +16,7 @@ from boostline.contract.label_sets import UNKNOWN, LabelLists, LabelSets
 from boostline.contract.labels import distinct_labels, read_told
 from boostline.contract.numbers import read_weights, whole_number
 from boostline.contract.rows import Rows
+from boostline.learners import Recency, SparseLinear
 from boostline.text.features import Counted, TextFeatures
 from boostline.text.words import Words
 
@@ -49,7 +50,9 @@ class TextRanker:
         Number of columns that words are hashed to, a power of 2.
     n_embedding
         Length of the vectors that you pass as ``embedding``; 0 for none.
-    learners, drift, seed, n_threads
+    learners
+        ``"auto"``: `boostline.learners.SparseLinear`, and the frequency of the tags; or learners of your own.
+    drift, seed, n_threads
         As in `boostline.LabelRanker`.
 
     Examples
@@ -83,7 +86,7 @@ class TextRanker:
         self._features = TextFeatures(Words(pairs, characters), n_columns, n_embedding)
         self._booster = LabelRanker(
             _with_spare(len(self._names)),
-            learners=learners,
+            learners=_learners(learners),
             drift=drift,
             seed=seed,
             n_threads=n_threads,
@@ -334,6 +337,13 @@ class _Waiting:
             unknown.append([*unclear, *range(n + alone, n_labels)])
         lists = LabelLists.of(relevant), LabelLists.of(unknown)
         return LabelSets(len(self.told), n_labels, lists=lists)
+
+
+def _learners(learners: Any) -> Any:
+    # Members of LabelRanker's default that keep an array over all columns have no place beside a million of them.
+    if isinstance(learners, str) and learners == "auto":
+        return [SparseLinear(), Recency(1.0)]
+    return learners
 
 
 def _with_spare(n: int) -> int:

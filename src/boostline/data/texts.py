@@ -1,0 +1,235 @@
+"""Files of texts and their tags, row by row: JSON lines, CSV and Parquet.
+
+Tags are one column, with a list (``["a", "b"]``) or a text with a separator (``a|b``), or several columns of 0 and 1.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from boostline.contract.advice import advice
+from boostline.contract.frames import near_name
+from boostline.data.errors import DataError, first_repeated, need
+from boostline.data.formats import format_of
+from boostline.data.formats.tables import LABEL_TEXT
+from boostline.data.source import (
+    MAX_LINE_BYTES,
+    LineReader,
+    Source,
+    checked_encoding,
+    open_bytes,
+    source_name,
+    suffix,
+)
+
+__all__ = ["text_blocks"]
+
+Tags = dict[str, bool | None]
+_FORMATS = ("jsonl", "csv", "parquet")
+
+
+def text_blocks(
+    source: Source,
+    text: Sequence[str],
+    labels: Sequence[str] = (),
+    *,
+    size: int = 256,
+    format: str | None = None,
+    separator: str = "|",
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> Iterator[tuple[list[str], list[Tags]]]:
+    r"""Yield blocks of texts and their tags, ``{"tag": True}``.
+
+    Parameters
+    ----------
+    source
+        A path, ``"-"`` for standard input, or an open binary file.
+    text
+        The columns with the text. Several are put together, one per line.
+    labels
+        The column with the tags, or several columns of 0 and 1 (empty for unknown). None: rows have no tags.
+    size
+        Rows in a block.
+    format
+        jsonl, csv or parquet, if the name of the file does not tell.
+    separator
+        What stands between tags that are one text.
+    delimiter, encoding
+        Of a csv file.
+
+    Examples
+    --------
+    >>> import io
+    >>> rows = io.BytesIO(b'{"body": "my bill", "tags": ["billing"]}\n{"body": "help!", "tags": "login|urgent"}\n')
+    >>> next(text_blocks(rows, ["body"], ["tags"], format="jsonl"))
+    (['my bill', 'help!'], [{'billing': True}, {'login': True, 'urgent': True}])
+    """
+    name = source_name(source)
+    kind = format_of(source, format)
+    if kind not in _FORMATS:
+        raise ValueError(f"texts come from {', '.join(_FORMATS)} files, but {name} is {kind}")
+    with open_bytes(source) as file:
+        if kind == "jsonl":
+            rows = _json_rows(LineReader(file, name), [*text, *labels])
+        elif kind == "csv":
+            delimiter = delimiter or ("\t" if suffix(source) == ".tsv" else ",")
+            lines = LineReader(file, name)
+            rows = _csv_rows(lines, [*text, *labels], delimiter, checked_encoding(encoding))
+        else:
+            rows = _parquet_rows(file, name, [*text, *labels], size)
+        while batch := list(islice(rows, size)):
+            texts, tags = [], []
+            for number, row in batch:
+                try:
+                    texts.append("\n".join(_text(row[column], column) for column in text))
+                    tags.append(_tags(row, labels, separator))
+                except ValueError as error:
+                    raise DataError(str(error), path=name, line=number) from None
+            yield texts, tags
+
+
+def _text(value: Any, column: str) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise ValueError(f"{column!r} is {_shown(value)}, but must be a text")
+    return value
+
+
+def _tags(row: dict[str, Any], labels: Sequence[str], separator: str) -> Tags:
+    if len(labels) > 1:
+        return {label: _bit(row[label], label) for label in labels}
+    if not labels:
+        return {}
+    told = row[labels[0]]
+    if told is None:
+        return {}
+    if isinstance(told, str):
+        told = [tag.strip() for tag in told.split(separator) if tag.strip()]
+    if isinstance(told, dict):
+        for tag, value in told.items():
+            if not (value is None or isinstance(value, bool)):
+                raise ValueError(
+                    f"{labels[0]!r} has {_shown(value)} for {tag!r}, but must have true, false or null"
+                )
+        found = list(told)
+    elif isinstance(told, list):
+        found = [str(tag) if type(tag) is int else tag for tag in told]
+    else:
+        raise ValueError(
+            f"{labels[0]!r} is {_shown(told)}, but must be a list of tags, or a text such as a{separator}b"
+        )
+    for tag in found:
+        if not isinstance(tag, str) or not tag:
+            raise ValueError(f"{labels[0]!r} has the tag {_shown(tag)}, but tags must be texts")
+    if (twice := first_repeated(found)) is not None:
+        raise ValueError(f"{labels[0]!r} has the tag {twice!r} twice")
+    return dict(told) if isinstance(told, dict) else dict.fromkeys(found, True)
+
+
+def _bit(value: Any, label: str) -> bool | None:
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    bit = LABEL_TEXT.get(str(value).strip().lower())
+    if bit is None:
+        raise ValueError(
+            f"the label {label!r} has {_shown(value)}, but must have 0 or 1, or be empty for unknown; give one "
+            "column if it holds the tags themselves"
+        )
+    return bit
+
+
+def _json_rows(lines: LineReader, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    for line in lines:
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise lines.error(f"is not valid JSON: {error}") from error
+        if not isinstance(row, dict):
+            raise lines.error(f"the row is {_shown(row)}, but must be an object")
+        _need_columns(columns, row, lines.name, lines.number)
+        yield lines.number, row
+
+
+def _csv_rows(
+    lines: LineReader, columns: Sequence[str], delimiter: str, encoding: str
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    csv.field_size_limit(MAX_LINE_BYTES)
+    reader = csv.reader(_decoded(lines, encoding), delimiter=delimiter, strict=True)
+    try:
+        header = next((row for row in reader if row), None)
+        if header is None:
+            raise DataError("is empty, or has no header line", path=lines.name, line=1)
+        header[0] = header[0].removeprefix("\ufeff")
+        _need_columns(columns, header, lines.name, 1)
+        for row in reader:
+            if not row:
+                continue
+            if len(row) != len(header):
+                raise lines.error(
+                    f"the row has {len(row)} values, but the header has {len(header)}"
+                )
+            yield lines.number, dict(zip(header, row, strict=True))
+    except csv.Error as error:
+        raise lines.error(f"is not valid CSV: {error}") from error
+
+
+def _decoded(lines: LineReader, encoding: str) -> Iterator[str]:
+    for line in lines:
+        try:
+            yield line.decode(encoding)
+        except UnicodeDecodeError as error:
+            raise lines.error(
+                f"is not {encoding}; "
+                + advice("pass encoding='latin-1'", "give --encoding latin-1")
+                + " if it is that"
+            ) from error
+
+
+def _parquet_rows(
+    file: Any, name: str, columns: Sequence[str], size: int
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    pa, parquet = need("pyarrow", "reading parquet"), need("pyarrow.parquet", "reading parquet")
+    if not file.seekable():
+        raise DataError("cannot be read as a stream: parquet needs a file", path=name)
+    number = 0
+    try:
+        opened = parquet.ParquetFile(file, pre_buffer=False, page_checksum_verification=True)
+        _need_columns(columns, opened.schema_arrow.names, name, None)
+        wanted = list(dict.fromkeys(columns))
+        for group in range(opened.metadata.num_row_groups):
+            for batch in opened.iter_batches(
+                batch_size=size, row_groups=[group], columns=wanted, use_threads=False
+            ):
+                batch.validate(full=True)
+                for row in batch.to_pylist():
+                    number += 1
+                    yield number, row
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise DataError(f"is not a Parquet file, or is damaged: {error}", path=name) from error
+
+
+def _need_columns(wanted: Sequence[str], found: Iterable[str], name: str, line: int | None) -> None:
+    names = list(found)
+    for column in wanted:
+        if column not in names:
+            near = near_name(column, names)
+            shown = ", ".join(map(str, names[:10])) + (", ..." if len(names) > 10 else "")
+            raise DataError(
+                f"has no column {column!r}; "
+                + (f"is {near!r} meant?" if near else f"it has {shown}"),
+                path=name,
+                line=line,
+            )
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, default=repr)
+    return text if len(text) <= 60 else f"{text[:57]}..."
