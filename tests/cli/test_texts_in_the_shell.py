@@ -18,6 +18,7 @@ def tickets(n, seed=0):
         tag = "billing" if rng.random() < 0.5 else "login"
         words = [str(rng.choice(WORDS[tag])) for _ in range(3)]
         tags = [tag, "urgent"] if i % 5 == 0 else [tag]
+        words += ["now"] * (len(tags) - 1)
         yield {"id": i, "subject": "Hello", "body": " ".join(["the", *words]), "tags": tags}
 
 

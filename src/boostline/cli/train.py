@@ -117,6 +117,10 @@ def train(
             raise typer.BadParameter(
                 "--jobs and --dask learn a whole history anew: leave out --resume, --append and --max-rows"
             )
+        if text is not None:
+            raise typer.BadParameter(
+                "texts are learned by one process: leave out --jobs and --dask"
+            )
         from boostline.cli.train_history import train_history
 
         train_history(data, model, given, chosen.make, jobs=jobs, dask=dask, json=json)
