@@ -53,6 +53,10 @@ class Booster {
             teach(x, labels);  // lines 10 to 12
             finish_round(labels, loss);
         } else {
+            if (learns_without_pairs(labels)) {
+                std::fill(costs_.begin(), costs_.end(), 0.0);  // nobody voted wrongly
+                teach(x, labels);
+            }
             record_.add_row_without_pairs();
             clock_ += 1;
             row_learned(labels);
@@ -183,6 +187,8 @@ class Booster {
     virtual double loss_of(const double* scores, const Labels& labels, PairScratch& scratch) const {
         return scratch.rank_loss(scores, labels);
     }
+    // Whether learners that follow the labels are to hear of a row although it has no pair to rank.
+    virtual bool learns_without_pairs(const Labels&) const { return false; }
     // |Y| as edges count it.
     virtual double counted_relevant(const Labels& labels) const { return static_cast<double>(labels.relevant.size()); }
     // Costs that are found for all learners at once, and the memory that `update` needs.

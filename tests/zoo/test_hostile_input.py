@@ -167,6 +167,8 @@ NO_PAIR = {
 @pytest.mark.parametrize("case", NO_PAIR)
 def test_of_rows_without_a_pair_or_weight_learners_learn_nothing(kind, case):
     relevant, options = NO_PAIR[case]
+    if case == "the rest unknown" and kind.booster is bl.LabelRanker:
+        pytest.skip("it learns what is known: tests/topk/test_explorer.py")
     model, x = kind.make(), rows(41)[0][-1]
     model.learn(*rows(40))
     before, n_restarts = model.state(), model.n_restarts

@@ -11,5 +11,15 @@ from boostline.boosters.online_bmr import OnlineBMR
 from boostline.boosters.topk_adaptive import TopkAdaptive
 from boostline.boosters.topk_bmr import TopkBMR
 from boostline.boosters.topk_booster import Shown
+from boostline.boosters.topk_explorer import Explorer
 
-__all__ = ["AdaOLMR", "Booster", "LabelRanker", "OnlineBMR", "Shown", "TopkAdaptive", "TopkBMR"]
+__all__ = [
+    "AdaOLMR",
+    "Booster",
+    "Explorer",
+    "LabelRanker",
+    "OnlineBMR",
+    "Shown",
+    "TopkAdaptive",
+    "TopkBMR",
+]

@@ -11,6 +11,7 @@ were given before learning; or a multi-label model or pipeline of River.
 from boostline.evaluate import baselines
 from boostline.evaluate.comparison import Comparison, compare
 from boostline.evaluate.curves import Curve
+from boostline.evaluate.feedback import TopK
 from boostline.evaluate.holdout import row_order, train_then_test
 from boostline.evaluate.judged_models import Ranker
 from boostline.evaluate.runs import Run, Seconds
@@ -23,6 +24,7 @@ __all__ = [
     "Ranker",
     "Run",
     "Seconds",
+    "TopK",
     "baselines",
     "compare",
     "prequential",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from boostline.boosters import Booster
+from boostline.boosters.topk_booster import TopkBooster
 from boostline.contract.frames import Named, take_rows
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.sparse import is_sparse
@@ -184,7 +185,7 @@ def is_river(model: Any) -> bool:
 
 def caller_for(name: str, model: Any, batch: int) -> Caller:
     """The way to call this model; refuses what is none."""
-    if type(model).__dict__.get("learn", getattr(type(model), "learn", None)) is Booster.learn:
+    if getattr(type(model), "learn", None) in (Booster.learn, TopkBooster.learn):
         return BoosterCaller(name, model)
     if is_river(model):
         return RiverCaller(name, model)
