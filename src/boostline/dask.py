@@ -20,7 +20,7 @@ from boostline.boosters.label_ranker import LabelRanker
 from boostline.data.errors import need
 from boostline.display.progress import ProgressLike
 from boostline.metrics import Metric
-from boostline.scale import batch, history
+from boostline.scale import batch, history, many_models
 from boostline.scale.engines import Failed, Task, WorkerError, attempt
 from boostline.scale.frames import FramePart, partition_size
 
@@ -29,6 +29,7 @@ __all__ = [
     "WorkerError",
     "connected",
     "evaluate",
+    "learn_by_key",
     "rank_files",
     "score",
     "warm_start",
@@ -257,6 +258,39 @@ def evaluate(
     if not _is_frame(source):
         return batch.evaluate(model, source, metrics, engine=engine, progress=progress, **options)
     return batch.evaluate_parts(model, _frame_parts(source, model), metrics, engine, progress)
+
+
+def learn_by_key(
+    source: Any,
+    *,
+    key: str,
+    store: Any,
+    model: Any,
+    append: bool = False,
+    client: Any = None,
+    n_buckets: int | None = None,
+    progress: ProgressLike = None,
+    **options: Any,
+) -> many_models.LearnedByKey:
+    """Learn a model for each value of a column on a cluster; see `boostline.scale.learn_by_key`.
+
+    `source` may be a Dask frame. The store must be a folder that all workers share.
+    """
+    engine = DaskEngine(client)
+    told: dict[str, Any] = {"n_buckets": n_buckets, "progress": progress}
+    if not _is_frame(source):
+        return many_models.learn_by_key(
+            source,
+            key=key,
+            store=store,
+            model=model,
+            append=append,
+            engine=engine,
+            **told,
+            **options,
+        )
+    parts = _frame_parts(source, model)
+    return many_models.learn_parts_by_key(parts, key, store, model, append, engine, **told)
 
 
 def _is_frame(source: Any) -> bool:

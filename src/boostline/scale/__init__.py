@@ -2,7 +2,7 @@
 
 `partial` turns rows into statistics, `merge` adds them up and `finish` makes a model of them. These are plain functions
 that any engine can call. `warm_start`, `score`, `rank_files` and `evaluate` do the whole job with the processes of one
-machine; `boostline.dask` and `boostline.spark` do it on a cluster.
+machine, and `learn_by_key` keeps a model for each key; `boostline.dask` and `boostline.spark` do it on a cluster.
 """
 
 from boostline.scale.batch import evaluate, rank_files, score
@@ -10,13 +10,18 @@ from boostline.scale.collecting import partial
 from boostline.scale.engines import WorkerError
 from boostline.scale.finishing import finish
 from boostline.scale.history import warm_start
+from boostline.scale.many_models import LearnedByKey, learn_by_key
+from boostline.scale.model_store import ModelStore
 from boostline.scale.partials import Partial, merge
 
 __all__ = [
+    "LearnedByKey",
+    "ModelStore",
     "Partial",
     "WorkerError",
     "evaluate",
     "finish",
+    "learn_by_key",
     "merge",
     "partial",
     "rank_files",

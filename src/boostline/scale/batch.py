@@ -281,16 +281,23 @@ def evaluate_parts(
     made = make_metrics(metrics)
     with show_progress(progress, "parts", len(parts), "parts") as advance:
         found = engine.map(
-            _judge, [(part, made) for part in parts], model, done=lambda _: advance(1)
+            judge, [(part, made) for part in parts], model, done=lambda _: advance(1)
         )
+    return means(made, found)
+
+
+def means(
+    metrics: Sequence[Metric], found: Sequence[tuple[int, dict[str, float]]]
+) -> dict[str, float]:
+    """Means over all rows, of what `judge` found in parts of them."""
     n = sum(count for count, _ in found)
     if n == 0:
         raise ValueError("source has no rows")
-    means = {m.name: sum(c * v[m.name] for c, v in found if c) / n for m in made}
-    return {**means, "n": n}
+    return {m.name: sum(c * v[m.name] for c, v in found if c) / n for m in metrics} | {"n": n}
 
 
-def _judge(model: Any, item: tuple[Any, list[Metric]]) -> tuple[int, dict[str, float]]:
+def judge(model: Any, item: tuple[Any, list[Metric]]) -> tuple[int, dict[str, float]]:
+    """Number of rows of a part, and the means of metrics over them."""
     part, metrics = item
     mine = [metric.fresh() for metric in metrics]
     for X, Y in part.blocks():

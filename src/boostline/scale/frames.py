@@ -38,8 +38,8 @@ class FramePart:
         """Some of its rows."""
         return replace(self, start=start, stop=stop)
 
-    def blocks(self) -> Iterator[tuple[Any, Any]]:
-        """Yield (X, Y) as frames."""
+    def blocks(self, before: int = 0) -> Iterator[tuple[Any, Any]]:
+        """Yield (X, Y) as frames; `before` is the number of rows of the partition that came before, for errors."""
         frame = self.frame()
         labels = list(self.labels)
         is_label = set(labels)
@@ -47,7 +47,7 @@ class FramePart:
         end = len(frame) if self.stop is None else min(self.stop, len(frame))
         for first in range(self.start, end, BLOCK):
             rows = frame.iloc[first : min(first + BLOCK, end)]
-            yield self.checked(rows[list(features)], first), rows[labels]
+            yield self.checked(rows[list(features)], before + first), rows[labels]
 
     def checked(self, rows: Any, first: int) -> Any:
         """The rows, unless one is bad: then the error names partition and row."""

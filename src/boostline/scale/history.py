@@ -113,9 +113,7 @@ def warm_start_parts(
     total = sum(sizes)
     if total == 0:
         raise ValueError("source has no rows")
-    n_tail = min(TAIL, total // 10) if tail is None else whole_number(tail, "tail", 0)
-    n_sample = _sample_size(model) if sample is None else whole_number(sample, "sample", 0)
-    heads, ends = plan(sizes, n_sample, n_tail)
+    heads, ends = plan(sizes, *sizes_of(model, total, sample, tail))
     with show_progress(progress, "history", total, "rows") as advance:
         head_rows = [part.rows(0, h) for part, h in zip(parts, heads, strict=True) if h]
         for blocks in engine.map(read_part, head_rows, done=lambda _: None):
@@ -165,6 +163,14 @@ def plan(sizes: Sequence[int], n_sample: int, n_tail: int) -> tuple[list[int], l
         ends[i] -= taken
         left -= taken
     return heads, ends
+
+
+def sizes_of(
+    model: LabelRanker, total: int, sample: int | None, tail: int | None
+) -> tuple[int, int]:
+    """Rows of the sample and of the tail, of so many in all."""
+    n_tail = min(TAIL, total // 10) if tail is None else whole_number(tail, "tail", 0)
+    return _sample_size(model) if sample is None else whole_number(sample, "sample", 0), n_tail
 
 
 def _sample_size(model: LabelRanker) -> int:

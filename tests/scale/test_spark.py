@@ -1,0 +1,99 @@
+"""The Spark door against a real cluster: two executors of their own beside the driver."""
+
+import os
+import shutil
+import sys
+
+import numpy as np
+import pytest
+from scale_models import LABELS, small_model
+
+from boostline import scale
+
+pytestmark = pytest.mark.process
+
+pyspark = pytest.importorskip("pyspark")
+pq = pytest.importorskip("pyarrow.parquet")
+if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
+    pytest.skip(
+        "Spark needs a Java runtime (apt-get install openjdk-17-jre-headless)",
+        allow_module_level=True,
+    )
+
+from boostline import spark as bs  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def session(environment_for_workers, tmp_path_factory):
+    from pyspark.sql import SparkSession
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_HOME", os.path.dirname(pyspark.__file__))
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        patch.chdir(tmp_path_factory.mktemp("spark"))  # for its own files
+        helpers = os.path.join(os.path.dirname(os.path.dirname(__file__)), "helpers")
+        path = os.pathsep.join([environment_for_workers["PYTHONPATH"], helpers])
+        made = (
+            SparkSession.builder.master("local-cluster[2,1,1024]")
+            .config("spark.executorEnv.PYTHONPATH", path)
+            .config("spark.executorEnv.OPENBLAS_NUM_THREADS", "1")
+            .config("spark.ui.enabled", "false")
+            .config("spark.driver.host", "127.0.0.1")
+            .getOrCreate()
+        )
+        made.sparkContext.setLogLevel("ERROR")
+        yield made
+        made.stop()
+
+
+@pytest.fixture(scope="module")
+def learned(history):
+    return scale.warm_start(small_model(), history / "*.parquet", drop=["id"], n_groups=4)
+
+
+def assert_same(a, b):
+    one, two = a.state()["arrays"], b.state()["arrays"]
+    assert one.keys() == two.keys()
+    for name, values in one.items():
+        np.testing.assert_allclose(values, two[name], rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+def test_history_in_files(session, history, model, learned):
+    made = bs.warm_start(model, history / "*.parquet", session=session, drop=["id"], n_groups=4)
+    assert_same(made, learned)
+
+
+def test_frames(session, history, table, learned):
+    X, _ = table
+    frame = session.read.parquet(str(history)).orderBy("id")
+    made = bs.warm_start(small_model(), frame.drop("id"), session=session, n_groups=2)
+    assert made.clock == 2400 and made.features == [f"x{i}" for i in range(12)]
+    scores = bs.score(learned, frame, keys=["id"]).toPandas()
+    assert list(scores.columns) == ["id", *LABELS]
+    place = [int(name.removeprefix("row-")) for name in scores["id"]]
+    assert sorted(place) == list(range(2400))
+    np.testing.assert_array_equal(scores[LABELS].to_numpy(), learned.score(X[:2400])[place])
+    found = bs.evaluate(learned, frame.drop("id"), session=session)
+    wanted = scale.evaluate(learned, history / "*.parquet", drop=["id"])
+    assert found == pytest.approx(wanted, abs=1e-12)
+
+
+def test_rankings_of_files_and_a_poisoned_one(session, history, learned, tmp_path):
+    import pandas as pd
+
+    made = bs.rank_files(
+        learned, history / "*.parquet", tmp_path / "out", keys=["id"], session=session
+    )
+    wanted = scale.rank_files(learned, history / "*.parquet", tmp_path / "here", keys=["id"])
+    assert made.n_rows == 2400
+    for here, there in zip(wanted.files, made.files, strict=True):
+        assert pq.read_table(here).equals(pq.read_table(there))
+    rows = pd.read_parquet(history / "part-0.parquet")
+    rows.loc[rows.index[77], "x3"] = np.inf
+    rows.to_parquet(tmp_path / "bad.parquet")
+    with pytest.raises(ValueError, match=r"bad\.parquet:78: the column 'x3' has an infinite value"):
+        bs.evaluate(learned, tmp_path / "bad.parquet", session=session, drop=["id"])
+    frame = session.createDataFrame(rows.drop(columns=["id"])).coalesce(1)
+    with pytest.raises(ValueError, match=r"partition 0, row 78: x has an infinite value"):
+        bs.evaluate(learned, frame, session=session)
