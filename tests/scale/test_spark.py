@@ -39,6 +39,7 @@ def session(environment_for_workers, tmp_path_factory):
             .config("spark.executorEnv.PYTHONPATH", path)
             .config("spark.executorEnv.OPENBLAS_NUM_THREADS", "1")
             .config("spark.ui.enabled", "false")
+            .config("spark.sql.shuffle.partitions", "2")
             .config("spark.driver.host", "127.0.0.1")
             .getOrCreate()
         )

@@ -1,0 +1,331 @@
+"""What workers gain: history, rankings and many models with one process and with two, on a real Dask cluster.
+
+    python benchmarks/scale.py mediamill            # BOOSTLINE_DATA: the paper's data sets
+    python benchmarks/scale.py debtags --texts DIR  # DIR/debtags-train.jsonl.gz and -test
+    python benchmarks/scale.py rows --n 5000000     # generated history in bounded memory
+    python benchmarks/scale.py rank --n 2000000
+    python benchmarks/scale.py keys --n 10000
+
+Each prints one JSON object per run. Times are wall-clock seconds with the cluster already up, reading the files
+included. Set OPENBLAS_NUM_THREADS=1, so that every process has one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import resource
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import boostline as bl
+from boostline import scale
+from boostline.learners import Committee, Kernel, Linear, Recency, Ridge
+from boostline.metrics import precision_at, rank_loss
+from boostline.scale.engines import LocalEngine
+from boostline.scale.history import warm_start_parts
+
+LABELS = [f"tag{j}" for j in range(5)]
+
+
+def say(**result: Any) -> None:
+    print(
+        json.dumps({n: round(v, 5) if isinstance(v, float) else v for n, v in result.items()}),
+        flush=True,
+    )
+
+
+def peak_megabytes() -> float:
+    """Of this process."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+class Dask:
+    """For `with`: an engine of n worker processes with one thread each."""
+
+    def __init__(self, n_workers: int) -> None:
+        from distributed import Client, LocalCluster
+
+        self.cluster = LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None
+        )
+        self.client = Client(self.cluster)
+        self.client.run(_warm)
+
+    def __enter__(self) -> Any:
+        from boostline.dask import DaskEngine
+
+        return DaskEngine(self.client)
+
+    def __exit__(self, *_: object) -> None:
+        self.client.close()
+        self.cluster.close()
+
+    def peaks(self) -> list[float]:
+        return sorted(self.client.run(peak_megabytes).values())
+
+
+def _warm() -> None:
+    import pyarrow.parquet  # noqa: F401
+
+    import boostline.scale  # noqa: F401
+
+
+def write_tables(folder: Path, X: Any, Y: Any, labels: list[str], n_files: int) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    for i, rows in enumerate(np.array_split(np.arange(len(X)), n_files)):
+        columns = {f"x{j}": X[rows, j] for j in range(X.shape[1])}
+        columns |= {name: Y[rows, j] for j, name in enumerate(labels)}
+        parquet.write_table(pa.table(columns), folder / f"part-{i:04}.parquet")
+
+
+def in_sequence(model: bl.LabelRanker, parts: list[Any]) -> bl.LabelRanker:
+    for part in parts:
+        for X, Y in part.blocks():
+            model.learn(X, Y, return_scores=False)
+    return model
+
+
+def mediamill(arguments: argparse.Namespace) -> None:
+    from boostline import data
+    from boostline.scale.parts import file_parts
+
+    given = data.load("mediamill")
+    labels = [str(name) for name in given.labels]
+    folder = Path(tempfile.mkdtemp())
+    write_tables(folder, given.train.X, np.asarray(given.train.Y, dtype=bool), labels, 8)
+    X, Y = given.test.X, np.asarray(given.test.Y, dtype=bool)
+
+    def fresh() -> bl.LabelRanker:
+        model = bl.LabelRanker(labels=labels, seed=0)
+        model.features = [f"x{j}" for j in range(X.shape[1])]
+        return model
+
+    def judged(model: bl.LabelRanker) -> float:
+        return float(rank_loss(Y, scale.score(model, X)))
+
+    for _ in range(arguments.runs):
+        for n_workers in (2, 1):
+            cluster = Dask(n_workers)
+            with cluster as engine:
+                start = time.perf_counter()
+                model = scale.warm_start(fresh(), folder / "*.parquet", engine=engine, n_groups=2)
+                seconds = time.perf_counter() - start
+            say(job="mediamill", workers=n_workers, seconds=seconds, rank_loss=judged(model))
+        start = time.perf_counter()
+        model = in_sequence(fresh(), file_parts(folder / "*.parquet", fresh()))
+        seconds = time.perf_counter() - start
+        say(job="mediamill", workers="in sequence", seconds=seconds, rank_loss=judged(model))
+    shutil.rmtree(folder)
+
+
+@dataclass(frozen=True)
+class SparsePart:
+    """A part that is a SciPy file: an example of a part of one's own."""
+
+    path: str
+    start: int = 0
+    stop: int | None = None
+
+    def rows(self, start: int, stop: int | None) -> SparsePart:
+        return replace(self, start=start, stop=stop)
+
+    def blocks(self) -> Any:
+        from scipy.sparse import load_npz
+
+        X, Y = (load_npz(f"{self.path}.{name}.npz")[self.start : self.stop] for name in "XY")
+        for first in range(0, X.shape[0], 2048):
+            yield X[first : first + 2048], Y[first : first + 2048].toarray().astype(bool)
+
+
+def debtags(arguments: argparse.Namespace) -> None:
+    from scipy.sparse import csr_array, save_npz
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.preprocessing import MultiLabelBinarizer
+
+    def read(part: str) -> list[dict[str, Any]]:
+        with gzip.open(Path(arguments.texts) / f"debtags-{part}.jsonl.gz", "rt") as file:
+            return [json.loads(line) for line in file]
+
+    train, test = read("train"), read("test")
+    vectors = TfidfVectorizer(sublinear_tf=True).fit([row["text"] for row in train])
+    tags = MultiLabelBinarizer(sparse_output=True).fit([row["labels"] for row in train + test])
+    X, T = (vectors.transform([row["text"] for row in rows]).tocsr() for rows in (train, test))
+    Y, U = (tags.transform([row["labels"] for row in rows]) for rows in (train, test))
+    folder, n_files = Path(tempfile.mkdtemp()), 4
+    parts, sizes = [], []
+    for i, rows in enumerate(np.array_split(np.arange(X.shape[0]), n_files)):
+        save_npz(folder / f"{i}.X.npz", csr_array(X[rows]))
+        save_npz(folder / f"{i}.Y.npz", csr_array(Y[rows]))
+        parts.append(SparsePart(str(folder / str(i))))
+        sizes.append(len(rows))
+    relevant = U.toarray().astype(bool)
+
+    def judged(model: bl.LabelRanker) -> dict[str, float]:
+        scores = scale.score(model, T)
+        first = float(precision_at(relevant, scores, 1))
+        return {"precision_at_1": 100 * first, "rank_loss": float(rank_loss(relevant, scores))}
+
+    for _ in range(arguments.runs):
+        with Dask(2) as engine:
+            start = time.perf_counter()
+            model = bl.LabelRanker(len(tags.classes_), seed=0)
+            model = warm_start_parts(model, parts, sizes, engine, tail=1000, n_groups=2)
+            seconds = time.perf_counter() - start
+        say(job="debtags", workers=2, seconds=seconds, **judged(model))
+        start = time.perf_counter()
+        model = in_sequence(bl.LabelRanker(len(tags.classes_), seed=0), parts)
+        seconds = time.perf_counter() - start
+        say(job="debtags", workers="in sequence", seconds=seconds, **judged(model))
+    shutil.rmtree(folder)
+
+
+def small_model() -> bl.LabelRanker:
+    members = [Kernel(n_landmarks=200), Ridge(), Linear(n_replays=2)]
+    return bl.LabelRanker(labels=LABELS, learners=[Committee(members), Recency(1.0)])
+
+
+def generated(folder: Path, n: int, n_files: int) -> None:
+    """Ten features, five labels, by a rule with an interaction; single precision."""
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=(10, 5))
+    for i in range(n_files):
+        X = rng.normal(size=(n // n_files, 10)).astype(np.float32)
+        Y = X @ weights + X[:, :5] * X[:, 5:] + rng.normal(size=(len(X), 5)) > 1.0
+        inside = folder / f"{i}"
+        inside.mkdir()
+        write_tables(inside, X, Y, LABELS, 1)
+        os.replace(inside / "part-0000.parquet", folder / f"part-{i:04}.parquet")
+        inside.rmdir()
+
+
+def rows(arguments: argparse.Namespace) -> None:
+    folder = Path(tempfile.mkdtemp(dir=arguments.folder))
+    generated(folder, arguments.n, 50)
+    for n_workers in arguments.workers:
+        cluster = Dask(n_workers)
+        with cluster as engine:
+            start = time.perf_counter()
+            model = scale.warm_start(
+                small_model(), folder / "*.parquet", engine=engine, n_groups=10
+            )
+            seconds = time.perf_counter() - start
+            peaks = cluster.peaks()
+        say(
+            job="rows",
+            n=model.clock,
+            workers=n_workers,
+            seconds=seconds,
+            worker_megabytes=peaks,
+            driver_megabytes=peak_megabytes(),
+        )
+    shutil.rmtree(folder)
+
+
+def rank(arguments: argparse.Namespace) -> None:
+    folder = Path(tempfile.mkdtemp(dir=arguments.folder))
+    generated(folder, arguments.n, 40)
+    model = small_model()
+    model.features = [f"x{j}" for j in range(10)]
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(2000, 10))
+    model.learn(X, X[:, :5] > 0.5)
+    for _ in range(arguments.runs):
+        for workers, engine in (("1 process", LocalEngine(1)), ("2 processes", LocalEngine(2))):
+            start = time.perf_counter()
+            made = scale.rank_files(model, folder / "*.parquet", folder / workers, engine=engine)
+            seconds = time.perf_counter() - start
+            say(job="rank", n=made.n_rows, workers=workers, seconds=seconds)
+            shutil.rmtree(folder / workers)
+        with Dask(2) as engine:
+            start = time.perf_counter()
+            made = scale.rank_files(model, folder / "*.parquet", folder / "dask", engine=engine)
+            seconds = time.perf_counter() - start
+            say(job="rank", n=made.n_rows, workers="2 Dask workers", seconds=seconds)
+            shutil.rmtree(folder / "dask")
+    shutil.rmtree(folder)
+
+
+def keys(arguments: argparse.Namespace) -> None:
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    n, few = arguments.n, 6
+    tenant = np.repeat(np.arange(n), few + 4)
+    rng.shuffle(tenant)
+    X = rng.normal(size=(len(tenant), 8))
+    common, own = rng.normal(size=(8, 5)), rng.normal(size=(n, 8, 5))
+    Y = X @ common + 0.5 * np.einsum("nd,ndk->nk", X, own[tenant]) > 0.5
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(8)])
+    frame[LABELS] = Y
+    frame.insert(0, "tenant", tenant)
+    place = frame.groupby("tenant").cumcount()
+    learned, later = frame[place < few], frame[place >= few]
+    folder = Path(tempfile.mkdtemp(dir=arguments.folder))
+    learned.to_parquet(folder / "rows.parquet")
+    names = [f"x{j}" for j in range(8)]
+
+    def fresh() -> bl.LabelRanker:
+        return bl.LabelRanker(labels=LABELS, learners=[Ridge(), Linear(), Recency(1.0)])
+
+    prior = fresh()
+    rest = learned[learned["tenant"] < 200]
+    prior.learn(rest[names], rest[LABELS])
+    for start_as, model in (("new", fresh()), ("prior", prior)):
+        for jobs in arguments.workers:
+            store = folder / f"store-{start_as}-{jobs}"
+            start = time.perf_counter()
+            done = scale.learn_by_key(
+                folder / "rows.parquet", key="tenant", store=store, model=model, n_jobs=jobs
+            )
+            seconds = time.perf_counter() - start
+        chosen = later[(later["tenant"] >= 200) & (later["tenant"] < 700)]
+        found = scale.ModelStore(store)
+        losses = [
+            rank_loss(g[LABELS].to_numpy(), found[k].score(g[names]))
+            for k, g in chosen.groupby("tenant")
+        ]
+        size = sum(p.stat().st_size for p in store.glob("??/*.blm")) / max(1, len(found))
+        say(
+            job="keys",
+            start=start_as,
+            workers=jobs,
+            n_keys=done.n_keys,
+            n_rows=done.n_rows,
+            seconds=seconds,
+            rank_loss=float(np.mean(losses)),
+            bytes_per_model=size,
+            megabytes=peak_megabytes(),
+        )
+    shutil.rmtree(folder)
+
+
+JOBS = {"mediamill": mediamill, "debtags": debtags, "rows": rows, "rank": rank, "keys": keys}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("job", choices=JOBS)
+    parser.add_argument("--n", type=int, default=100_000)
+    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--workers", type=int, nargs="+", default=[2])
+    parser.add_argument("--texts", help="folder of debtags")
+    parser.add_argument("--folder", help="where generated files go")
+    arguments = parser.parse_args()
+    JOBS[arguments.job](arguments)
+
+
+if __name__ == "__main__":
+    main()
