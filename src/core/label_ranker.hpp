@@ -2,12 +2,14 @@
 // 0, which suits a hundred weak trees; strong learners want large weights of unlike size at once. Here the votes are
 // mixed, s = sum of w_m q_m with w on the simplex (portfolio.hpp). Each learner's vote takes part at three
 // temperatures, in proportion to h, h^2 and h^4: how far large votes are to be trusted is learned like everything else.
+// One vote more is the geometric mean of them all (log_pool.hpp).
 // If q irrelevant labels reach s[l], then (q + 1) s[l] <= 1; so the loss that the weights follow, -ln s[l], bounds the
 // rank loss of the ranking that is given.
 #pragma once
 
 #include "core/booster.hpp"
 #include "core/kernels/tempered.hpp"
+#include "core/log_pool.hpp"
 #include "core/math.hpp"
 #include "core/portfolio.hpp"
 
@@ -18,10 +20,13 @@ class LabelRanker final : public Booster {
     // The prior is where the weights start, one per vote, in proportion.
     LabelRanker(std::int32_t n_labels, std::int64_t n_features, Learners learners, std::uint64_t seed,
                 const std::vector<double>& prior)
-        : Booster(n_labels, n_features, std::move(learners), seed), portfolio_(at_every_temperature(prior)) {
+        : Booster(n_labels, n_features, std::move(learners), seed),
+          pool_(prior.size()),
+          portfolio_(at_every_temperature(prior)) {
         if (prior.size() != static_cast<std::size_t>(n_votes_))
             throw std::invalid_argument("the prior needs one weight per vote");
         learner_weights_.resize(prior.size());
+        pool_slopes_.resize(prior.size());
         power_sums_.resize(portfolio_.size());
         use_weights();
     }
@@ -33,23 +38,30 @@ class LabelRanker final : public Booster {
     void save(Archive& out) const override {
         Booster::save(out);
         portfolio_.save(out);
+        pool_.save(out);
         out.add("surrogate", std::vector<double>{surrogate_.loss, surrogate_.rank_loss, surrogate_.weight});
     }
     void check() const override {
         Booster::check();
         portfolio_.check(static_cast<double>(clock_));
+        pool_.check();
         constexpr double kMostLoss = 1e3;  // -ln of the least vote is far below
         check_within(surrogate_.loss, 0.0, kMostLoss * most_loss(), "", "surrogate");
         check_within(surrogate_.weight, 0.0, most_loss(), "", "surrogate");
         check_within(surrogate_.rank_loss, 0.0, surrogate_.weight * (1.0 + 1e-6), "", "surrogate");
     }
 
+    // What the geometric mean adds is shared among the votes by their exponents.
     void contributions(const double* votes, double* out) const override {
-        const auto k = static_cast<std::size_t>(n_labels_);
-        std::fill(out, out + static_cast<std::size_t>(n_votes_) * k, 0.0);
-        for (std::int32_t i = 0; i < n_votes_; ++i) {
-            const auto v = static_cast<std::size_t>(i);
-            add_vote_to(votes + v * k, i, out + v * k);
+        const auto k = static_cast<std::size_t>(n_labels_), n = static_cast<std::size_t>(n_votes_);
+        std::fill(out, out + n * k, 0.0);
+        std::vector<double> pooled(k), shared(k, 0.0), logs(n * k);
+        pool(votes, logs.data(), pooled.data());
+        add_vote_to(pooled.data(), n_votes_, shared.data());
+        for (std::size_t v = 0; v < n; ++v) {
+            const double share = pool_.share(v);
+            for (std::size_t j = 0; j < k; ++j) out[v * k + j] = share * shared[j];
+            add_vote_to(votes + v * k, static_cast<std::int32_t>(v), out + v * k);
         }
     }
 
@@ -57,6 +69,7 @@ class LabelRanker final : public Booster {
     void load_own(const ArchiveView& in) override {
         Booster::load_own(in);
         portfolio_.load(in);
+        pool_.load(in);
         std::vector<double> surrogate;
         in.read("surrogate", 3, surrogate);
         surrogate_ = {surrogate[0], surrogate[1], surrogate[2]};
@@ -78,22 +91,36 @@ class LabelRanker final : public Booster {
         const auto k = static_cast<std::size_t>(n_labels_);
         std::fill(scores, scores + k, 0.0);
         for (std::int32_t i = 0; i < n_votes_; ++i) add_vote_to(votes + static_cast<std::size_t>(i) * k, i, scores);
+        static thread_local std::vector<double> logs, pooled;
+        logs.resize(static_cast<std::size_t>(n_votes_) * k);
+        pooled.resize(k);
+        pool(votes, logs.data(), pooled.data());
+        add_vote_to(pooled.data(), n_votes_, scores);
     }
 
     void prepare(const Labels& labels) override {
         const auto k = static_cast<std::size_t>(n_labels_);
         relevant_votes_.resize(labels.relevant.size() * portfolio_.size());
         costs_.assign(k, 0.0);
-        for (std::int32_t i = 0; i < n_votes_; ++i) {
+        logs_.resize(static_cast<std::size_t>(n_votes_) * k);
+        pooled_.resize(k);
+        pool(vote_row(0), logs_.data(), pooled_.data());
+        for (std::int32_t i = 0; i <= n_votes_; ++i) {
             double* sums = &power_sums_[static_cast<std::size_t>(i) * kTemperatures];
-            power_sums(vote_row(i), k, floor(), sums);
-            add_vote_to(vote_row(i), i, sums, costs_.data());
+            power_sums(any_vote(i), k, floor(), sums);
+            add_vote_to(any_vote(i), i, sums, costs_.data());
+        }
+        for (std::size_t i = 0; i < pool_slopes_.size(); ++i) {
+            double of_relevant = 0.0;
+            for (const std::int32_t l : labels.relevant) of_relevant += logs_[i * k + static_cast<std::size_t>(l)];
+            pool_slopes_[i] =
+                dot(pooled_.data(), &logs_[i * k], k) - of_relevant / static_cast<double>(labels.relevant.size());
         }
         for (std::size_t l = 0; l < labels.relevant.size(); ++l) {
             double* q = &relevant_votes_[l * portfolio_.size()];
             const auto label = static_cast<std::size_t>(labels.relevant[l]);
-            for (std::int32_t i = 0; i < n_votes_; ++i) {
-                const double u = vote_row(i)[label] + floor(), u2 = u * u;
+            for (std::int32_t i = 0; i <= n_votes_; ++i) {
+                const double u = any_vote(i)[label] + floor(), u2 = u * u;
                 const std::size_t m = static_cast<std::size_t>(i) * kTemperatures;
                 q[m] = u / power_sums_[m];
                 q[m + 1] = u2 / power_sums_[m + 1];
@@ -114,6 +141,7 @@ class LabelRanker final : public Booster {
 
     void update(const Labels& labels, double) noexcept override {
         portfolio_.learn(relevant_votes_.data(), labels.relevant.size(), labels.importance * scale(labels));
+        pool_.learn(pool_slopes_.data(), labels.importance * scale(labels));
         use_weights();
     }
     void keep_own_record(const Labels& labels, double rank_loss) noexcept override {
@@ -128,12 +156,14 @@ class LabelRanker final : public Booster {
 
     void restart_weights() noexcept override {
         portfolio_.restart();
+        pool_.restart();
         use_weights();
     }
     void restore_own(const Booster& earlier) override {
         Booster::restore_own(earlier);
         const auto& other = dynamic_cast<const LabelRanker&>(earlier);
         portfolio_ = other.portfolio_;
+        pool_ = other.pool_;
         surrogate_ = other.surrogate_;
         use_weights();
     }
@@ -148,8 +178,22 @@ class LabelRanker final : public Booster {
     static std::vector<double> at_every_temperature(const std::vector<double>& prior) {
         std::vector<double> all;
         for (const double p : prior) all.insert(all.end(), kTemperatures, p);
+        all.insert(all.end(), kTemperatures, *std::max_element(prior.begin(), prior.end()));  // the pooled vote
         return all;
     }
+
+    // Of a row's votes, n_votes x k, their geometric mean; leaves their logarithms.
+    void pool(const double* votes, double* logs, double* pooled) const {
+        const auto k = static_cast<std::size_t>(n_labels_);
+        std::fill(pooled, pooled + k, 0.0);
+        for (std::size_t i = 0; i < pool_.exponents().size(); ++i) {
+            log_votes(votes + i * k, k, floor(), logs + i * k);
+            add_logs(logs + i * k, k, pool_.exponents()[i], pooled);
+        }
+        to_distribution(pooled, k);
+    }
+    // Of the row at hand; the pooled one comes after the others.
+    const double* any_vote(std::int32_t i) { return i < n_votes_ ? vote_row(i) : pooled_.data(); }
 
     // Added to every vote, so that ln s is finite.
     double floor() const { return 0.01 / static_cast<double>(n_labels_); }
@@ -173,19 +217,22 @@ class LabelRanker final : public Booster {
         add_vote_to(vote, i, sums, scores);
     }
 
-    // A learner's weight is that of its vote at all temperatures.
+    // A learner's weight is that of its vote at all temperatures, and its share in that of the pooled vote.
     void use_weights() noexcept {
         for (std::size_t i = 0; i < learner_weights_.size(); ++i) {
             learner_weights_[i] = 0.0;
+            const double share = pool_.share(i);
             for (std::size_t t = 0; t < kTemperatures; ++t)
-                learner_weights_[i] += portfolio_.weights()[i * kTemperatures + t];
+                learner_weights_[i] += portfolio_.weights()[i * kTemperatures + t] +
+                                       portfolio_.weights()[learner_weights_.size() * kTemperatures + t] * share;
         }
     }
 
+    LogPool pool_;
     Portfolio portfolio_;
     Surrogate surrogate_;
     // Of the row at hand.
-    std::vector<double> power_sums_, relevant_votes_, costs_;
+    std::vector<double> power_sums_, relevant_votes_, costs_, logs_, pooled_, pool_slopes_;
 };
 
 }  // namespace boostline

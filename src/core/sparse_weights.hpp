@@ -105,6 +105,11 @@ class SparseWeights {
     void make_room_to_forget() { order_.reserve(rows_.size()); }
     // Forgets features, those first whose weights are least use: small, or of a feature that is rarely seen.
     void forget(std::size_t most_bytes) noexcept {
+        forget(most_bytes, [](std::int32_t, float) {});
+    }
+    // The same; forgotten(label, weight) is told.
+    template <class Forgotten>
+    void forget(std::size_t most_bytes, Forgotten&& forgotten) noexcept {
         order_.clear();
         for (std::size_t i = 0; i < rows_.size(); ++i) {
             rows_[i].use = use_of(rows_[i]);
@@ -118,6 +123,7 @@ class SparseWeights {
             if (bytes_ <= most_bytes) break;
             FeatureRow& row = rows_[static_cast<std::size_t>(i)];
             bytes_ -= row_bytes(row.n_nonzero) + (row.n_seen > 0 ? kRowBytes : 0);
+            each_weight(row, forgotten);
             row.feature = kGone;
         }
         rows_.erase(

@@ -32,9 +32,11 @@ def test_the_core_follows_the_rule():
             rank_losses += weight * min(b, 1) * reference.rank_loss(given, y, ~y & ~unknown)
     arrays = model.state()["arrays"]
     np.testing.assert_allclose(
-        arrays["chain_weights"].reshape(4, 24), twin.portfolio.chains, rtol=1e-9
+        arrays["chain_weights"].reshape(4, 27), twin.portfolio.chains, rtol=1e-9
     )
     np.testing.assert_allclose(arrays["chain_masses"], twin.portfolio.masses, rtol=1e-9)
+    np.testing.assert_allclose(arrays["pool_exponents"], twin.pool.exponents, rtol=1e-9)
+    np.testing.assert_allclose(arrays["pool_curvatures"], twin.pool.curvatures, rtol=1e-9)
     np.testing.assert_allclose(arrays["regret_gains"], twin.portfolio.gains, rtol=1e-8, atol=1e-10)
     expected = [twin.surrogate[0], rank_losses, twin.surrogate[2]]
     np.testing.assert_allclose(model.surrogate, expected, rtol=1e-9)

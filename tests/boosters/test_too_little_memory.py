@@ -38,10 +38,10 @@ def refused(model, row):
 
 
 def test_the_error_says_what_is_needed_and_what_to_do(row, little_memory):
-    message = refused(bl.LabelRanker(K), row)
+    message = refused(bl.LabelRanker(K, learners=[bl.learners.Linear()]), row)
     assert "x has 1,048,576 features and the model has 1,000 labels" in message
     # 16 bytes for each feature and label: a weight and the sum of its squared gradients
-    named = re.search(r"need at least ([0-9.]+) GiB \(Committee the most\)", message)
+    named = re.search(r"need at least ([0-9.]+) GiB \(Linear the most\)", message)
     assert named and 1.0 <= float(named[1]) / (16 * K * D / 2**30) < 1.01
     for help in ("HashingVectorizer(n_features=", "fewer labels", "n_hashed=", "paper_trees"):
         assert help in message
@@ -49,7 +49,7 @@ def test_the_error_says_what_is_needed_and_what_to_do(row, little_memory):
 
 def test_what_fails_although_the_machine_had_enough_says_the_same(row, little_memory, monkeypatch):
     monkeypatch.setattr(booster, "machine_bytes", lambda: 2**60)
-    model = bl.LabelRanker(K)
+    model = bl.LabelRanker(K, learners=[bl.learners.Linear()])
     assert "use fewer features" in refused(model, row)
     few = np.zeros(4)
     few[0] = 1.0
@@ -58,7 +58,14 @@ def test_what_fails_although_the_machine_had_enough_says_the_same(row, little_me
 
 def test_scoring_before_the_first_example_is_refused_alike(row, little_memory):
     with pytest.raises(MemoryError, match="use fewer features"):
-        bl.LabelRanker(K).score(row)
+        bl.LabelRanker(K, learners=[bl.learners.Linear()]).score(row)
+
+
+def test_the_default_needs_no_more_than_it_sees(row, little_memory):
+    """Which members take part is a matter of sizes: none that has a weight for every feature and label."""
+    model = bl.LabelRanker(K)
+    assert model.learn(row, [{3}]).shape == (1, K)
+    assert model.memory_usage() < 5e6
 
 
 def test_the_advice_works(row, little_memory):

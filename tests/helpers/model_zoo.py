@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 import boostline as bl
 from boostline.learners import (
+    Centroids,
     HoeffdingTree,
     Kernel,
     Linear,
@@ -155,6 +156,8 @@ ZOO: dict[str, Kind] = {
     "linear": ranker(Linear(n_replays=4, memory=50, seed=2**63 + 5)),
     "linear-no-replay": ranker(Linear(n_replays=0, learning_rate=0.1)),
     "linear-hashed": ranker(Linear(n_replays=2, memory=50, n_hashed=8)),
+    "centroids": ranker(Centroids()),
+    "centroids-forgets": ranker(Centroids(max_bytes=500)),
     "sparse-linear": ranker(SparseLinear(n_replays=3, memory=50)),
     "sparse-linear-forgets": ranker(SparseLinear(C=3.0, memory=20, max_bytes=700)),
     "ridge": ranker(Ridge()),

@@ -42,6 +42,7 @@ def is_named(name, text, common):
         L.Recency(),
         L.Linear(),
         L.SparseLinear(),
+        L.Centroids(),
         L.Ridge(),
         L.Kernel(64),
         L.Kernel(32),

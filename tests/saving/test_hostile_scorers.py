@@ -22,7 +22,10 @@ MODELS = {
     "kernel after the switch": (80, [committee(), L.Kernel(64)]),
     "others": (60, [L.Linear(memory=30), L.Ridge(), L.Neighbours(5, 30), L.Recency()]),
     "sparse": (80, [committee(n_landmarks=40, few_features=1)]),
-    "text": (40, [L.SparseLinear(memory=30, max_bytes=1000), L.SparseLinear(n_replays=0)]),
+    "text": (
+        40,
+        [L.SparseLinear(memory=30, max_bytes=1000), L.SparseLinear(n_replays=0), L.Centroids(500)],
+    ),
     "auto": (40, "auto"),
 }
 

@@ -320,7 +320,9 @@ class Booster(State):
             )
         key = np.array([self._seed, _SETTINGS_STREAM], dtype=np.uint64)
         rng = np.random.Generator(np.random.Philox(key=key))
-        resolved = [d for one in self._learners for d in one.resolve(n_features, rng)]
+        resolved = [
+            d for one in self._learners for d in one.resolve(n_features, rng, self._n_labels)
+        ]
         size = (resolved, self._n_labels, n_features)
         if least_bytes(*size) > machine_bytes():
             raise MemoryError(too_little_memory(*size))

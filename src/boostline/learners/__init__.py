@@ -2,18 +2,19 @@
 
 The argument ``learners`` of a booster takes one of these, or a list of them:
 
-==================================  ==================================================================
-`paper_trees`                       the paper's 100 random Hoeffding trees
-`HoeffdingTree`                     one such tree, with your settings
-any Python object                   with ``predict(x)`` and ``learn(x, relevant, costs, weight)``
-`SingleLabel`, `LabelSet`,          wrap a Python learner whose ``predict`` gives a label, a set of
-`Binary`, `Scores`                  labels, a yes or no, or a score per label
-`Linear`, `SparseLinear`, `Ridge`,  score every label; strong, so a few are enough
-`Kernel`, `Neighbours`, `Recency`
-`Committee`                         several of these, and `OutputNeighbours` and `Stack`, which read
-                                    the others' scores
-`auto_mix`                          the learners of `boostline.LabelRanker`, its ``"auto"``
-==================================  ==================================================================
+====================================  ================================================================
+`paper_trees`                         the paper's 100 random Hoeffding trees
+`HoeffdingTree`                       one such tree, with your settings
+any Python object                     with ``predict(x)`` and ``learn(x, relevant, costs, weight)``
+`SingleLabel`, `LabelSet`,            wrap a Python learner whose ``predict`` gives a label, a set of
+`Binary`, `Scores`                    labels, a yes or no, or a score per label
+`Linear`, `SparseLinear`, `Ridge`,    score every label; strong, so a few are enough
+`Kernel`, `Neighbours`, `Centroids`,
+`Recency`
+`Committee`                           several of these, and `OutputNeighbours` and `Stack`, which read
+                                      the others' scores
+`auto_mix`                            the learners of `boostline.LabelRanker`, its ``"auto"``
+====================================  ================================================================
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from boostline import _core
 from boostline.contract.numbers import whole_number
 from boostline.learners.description import Description, from_config
 from boostline.learners.scorers import (
+    Centroids,
     Generations,
     Kernel,
     Linear,
@@ -21,6 +22,7 @@ from boostline.learners.scorers import (
     Recency,
     Ridge,
     Scorer,
+    SparseLinear,
     Stack,
 )
 
@@ -36,6 +38,8 @@ MEMBERS: tuple[Scorer, ...] = (
     Ridge(forgetting=0.999),
     Generations(Kernel(), length=300),
     Generations(Linear(n_replays=6, memory=700), length=700),
+    SparseLinear(),
+    Centroids(),
 )
 
 
@@ -53,6 +57,15 @@ class Committee(Description):
     few_features
         With more features than this, members whose cost grows with the number of features (`Ridge`, `Neighbours`) are
         left out. If features are added later, these members use only this many.
+    few_labels
+        With more labels than this, `Ridge`, `Neighbours`, `Stack` and `Generations` are left out, and the others have
+        fewer landmarks, rows and replays, so that a row still takes a millisecond or two.
+    most_weights
+        If the number of features times that of labels is larger, only members that make a weight when it is first
+        needed (`SparseLinear`, `Centroids`) take part, if there are any.
+    many_features
+        Below it, and below ``most_weights``, these two are left out: tables with so few columns are rarely sparse, and
+        the others are as good there.
 
     Examples
     --------
@@ -64,10 +77,16 @@ class Committee(Description):
     kind: ClassVar[str] = "committee"
     members: Sequence[Scorer] = MEMBERS
     few_features: int = 512
+    few_labels: int = 512
+    most_weights: int = 2**20
+    many_features: int = 400
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "members", tuple(self.members))
         whole_number(self.few_features, "few_features", 0, 2**31 - 1)
+        whole_number(self.few_labels, "few_labels", 0, 2**31 - 1)
+        whole_number(self.most_weights, "most_weights", 0, 2**62)
+        whole_number(self.many_features, "many_features", 0, 2**31 - 1)
         if not self.members:
             raise ValueError("members is empty, but must have at least one member")
         for member in self.members:
@@ -95,15 +114,19 @@ class Committee(Description):
     def n_votes(self) -> int:
         return len(self.members)
 
-    def resolve(self, n_features: int, rng: np.random.Generator) -> list[Description]:
+    def resolve(
+        self, n_features: int, rng: np.random.Generator, n_labels: int = 1
+    ) -> list[Description]:
         kept: list[Scorer] = []
         names: list[str] = []
         for member, name in zip(self.members, self.names, strict=True):
-            if member.is_for_few_features and n_features > self.few_features:
+            if not self._takes_part(member, n_labels, n_features):
                 continue
             if member.reads and not _read(member, names):
                 continue
-            (concrete,) = member.resolve(n_features, rng)
+            many = n_labels > self.few_labels
+            taken = member.for_many_labels(n_labels, n_features) if many else member
+            (concrete,) = taken.resolve(n_features, rng, n_labels)
             assert isinstance(concrete, Scorer)
             kept.append(concrete)
             names.append(name)
@@ -112,6 +135,18 @@ class Committee(Description):
                 f"members is {', '.join(self.names)}, none of which can be used with {n_features} features"
             )
         return [dataclasses.replace(self, members=tuple(kept))]
+
+    def _takes_part(self, member: Scorer, n_labels: int, n_features: int) -> bool:
+        """Whether a member is for so many labels and features."""
+        if member.is_for_few_features and n_features > self.few_features:
+            return False
+        if member.is_for_few_labels and n_labels > self.few_labels:
+            return False
+        is_large = n_features * n_labels > self.most_weights
+        if member.is_sparse:
+            are_all = all(m.is_sparse for m in self.members)
+            return is_large or n_features >= self.many_features or are_all
+        return not (is_large and any(m.is_sparse for m in self.members))
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return sum(m.least_bytes(n_labels, self._seen_by(m, n_features)) for m in self.members)
@@ -140,6 +175,9 @@ class Committee(Description):
             "kind": self.kind,
             "members": [member.config() for member in self.members],
             "few_features": self.few_features,
+            "few_labels": self.few_labels,
+            "most_weights": self.most_weights,
+            "many_features": self.many_features,
         }
 
     @classmethod
@@ -147,7 +185,8 @@ class Committee(Description):
         values = dict(values)
         if "parts" in values:
             return cls(**_of_format_1(values))
-        if unknown := sorted(set(values) - {"members", "few_features"}):
+        known = {field.name for field in dataclasses.fields(cls)}
+        if unknown := sorted(set(values) - known):
             raise ValueError(f"a committee has no setting {unknown[0]!r}")
         members = [from_config(member) for member in values.pop("members")]
         return cls(tuple(members), **values)  # type: ignore[arg-type]

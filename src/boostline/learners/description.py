@@ -42,8 +42,10 @@ class Description:
         """Bytes of its state that `build` makes room for at once. A file of the learner has at least as many."""
         return 0
 
-    def resolve(self, n_features: int, rng: np.random.Generator) -> list[Description]:
-        """Settle what is random or depends on the number of features."""
+    def resolve(
+        self, n_features: int, rng: np.random.Generator, n_labels: int = 1
+    ) -> list[Description]:
+        """Settle what is random or depends on the number of features and labels."""
         return [self]
 
     def build(self, n_labels: int, n_features: int) -> _core.Learner:

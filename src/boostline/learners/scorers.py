@@ -17,11 +17,16 @@ from boostline import _core
 from boostline.contract.numbers import real_number, whole_number
 from boostline.learners.description import Description, from_config
 
+#: Numbers that a member goes through for a row, where labels are many: a fraction of a millisecond.
+MOST_WORK = 750_000
+MOST_NEIGHBOURS = 2_000_000  # single precision, one after the other
+
 #: With a smaller penalty the inverses of least squares would overflow.
 LEAST_RIDGE = 1e-12
 
 
 __all__ = [
+    "Centroids",
     "Generations",
     "Kernel",
     "Linear",
@@ -39,6 +44,10 @@ class Scorer(Description):
 
     #: Whether the cost of a row grows with the number of all features, zeros included.
     is_for_few_features: ClassVar[bool] = False
+    #: Whether a committee does without it where labels are many.
+    is_for_few_labels: ClassVar[bool] = False
+    #: Whether its state holds what was seen alone, however many features and labels there are.
+    is_sparse: ClassVar[bool] = False
     #: For a scorer that learns from other members' scores instead of the features: their names.
     reads: tuple[str, ...] = ()
 
@@ -46,6 +55,10 @@ class Scorer(Description):
     def name(self) -> str:
         """What a committee calls it."""
         return self.kind
+
+    def for_many_labels(self, n_labels: int, n_features: int) -> Scorer:
+        """The same with less work, for a committee with many labels."""
+        return self
 
     def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
         """Make the scorer: the core knows it by its kind, and takes the fields as settings."""
@@ -97,8 +110,13 @@ class Linear(Scorer):
         if self.seed is not None:
             whole_number(self.seed, "seed", 0, 2**64 - 1)
 
-    def resolve(self, n_features: int, rng: np.random.Generator) -> list[Description]:
+    def resolve(
+        self, n_features: int, rng: np.random.Generator, n_labels: int = 1
+    ) -> list[Description]:
         return [self if self.seed is not None else dataclasses.replace(self, seed=_draw_seed(rng))]
+
+    def for_many_labels(self, n_labels: int, n_features: int) -> Scorer:
+        return dataclasses.replace(self, n_replays=min(self.n_replays, 4))
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return (self.n_hashed or n_features) * (16 * n_labels + 32)  # weights and their step sizes
@@ -136,6 +154,7 @@ class SparseLinear(Scorer):
     """
 
     kind: ClassVar[str] = "sparse_linear"
+    is_sparse: ClassVar[bool] = True
     C: float = 0.3
     n_replays: int = 8
     memory: int = 4000
@@ -150,11 +169,45 @@ class SparseLinear(Scorer):
         if self.seed is not None:
             whole_number(self.seed, "seed", 0, 2**64 - 1)
 
-    def resolve(self, n_features: int, rng: np.random.Generator) -> list[Description]:
+    def resolve(
+        self, n_features: int, rng: np.random.Generator, n_labels: int = 1
+    ) -> list[Description]:
         return [self if self.seed is not None else dataclasses.replace(self, seed=_draw_seed(rng))]
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return 12 * n_labels  # bias and frequency
+
+
+@dataclass(frozen=True)
+class Centroids(Scorer):
+    """The mean row of each label; votes by the cosine between a row and these. For sparse rows, such as text.
+
+    Weak at the top of a ranking, but it has an opinion of every label it has seen once, and it costs next to nothing:
+    together with `SparseLinear` it orders the labels further down. Rows are scaled as in `SparseLinear`.
+
+    Parameters
+    ----------
+    max_bytes
+        What the means may take. Beyond it the features that are least use are forgotten.
+
+    Examples
+    --------
+    >>> import boostline as bl
+    >>> model = bl.LabelRanker(2, learners=[bl.learners.Centroids()])
+    >>> _ = model.learn([[1.0, 0.0, 1.0], [0.0, 2.0, 1.0]], [{0}, {1}])
+    >>> model.votes([1.0, 0.0, 0.0]).argmax()
+    np.int64(0)
+    """
+
+    kind: ClassVar[str] = "centroids"
+    is_sparse: ClassVar[bool] = True
+    max_bytes: int = 2**27
+
+    def __post_init__(self) -> None:
+        whole_number(self.max_bytes, "max_bytes", 0, 2**62)
+
+    def least_bytes(self, n_labels: int, n_features: int) -> int:
+        return 8 * n_labels  # lengths
 
 
 @dataclass(frozen=True)
@@ -176,6 +229,7 @@ class Ridge(Scorer):
     """
 
     kind: ClassVar[str] = "ridge"
+    is_for_few_labels: ClassVar[bool] = True
     is_for_few_features: ClassVar[bool] = True
     ridge: float = 3.0
     forgetting: float = 1.0
@@ -204,12 +258,18 @@ class Kernel(Scorer):
         whole_number(self.n_landmarks, "n_landmarks", 32, 20_000)
         real_number(self.ridge, "ridge", LEAST_RIDGE, 1e9)
 
+    def for_many_labels(self, n_labels: int, n_features: int) -> Scorer:
+        half = n_labels / 2  # n (n + k) numbers
+        n = int((half * half + MOST_WORK) ** 0.5 - half)
+        return dataclasses.replace(self, n_landmarks=min(self.n_landmarks, max(n, 32)))
+
 
 @dataclass(frozen=True)
 class Neighbours(Scorer):
     """Nearest neighbours among the last ``memory`` rows, weighted by distance."""
 
     kind: ClassVar[str] = "neighbours"
+    is_for_few_labels: ClassVar[bool] = True
     is_for_few_features: ClassVar[bool] = True
     n_neighbours: int = 40
     memory: int = 4000
@@ -231,6 +291,7 @@ class Recency(Scorer):
     """
 
     kind: ClassVar[str] = "recency"
+    is_sparse: ClassVar[bool] = True
     sees_features: ClassVar[bool] = False
     decay: float = 0.9
 
@@ -254,6 +315,11 @@ class OutputNeighbours(Scorer):
         _check_reads(self.reads)
         Neighbours(self.n_neighbours, self.memory)
 
+    def for_many_labels(self, n_labels: int, n_features: int) -> Scorer:
+        return dataclasses.replace(
+            self, memory=min(self.memory, max(MOST_NEIGHBOURS // n_labels, 1))
+        )
+
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return 16 * n_labels  # how often each was relevant, and known
 
@@ -266,6 +332,7 @@ class Stack(Scorer):
     """
 
     kind: ClassVar[str] = "stack"
+    is_for_few_labels: ClassVar[bool] = True
     reads: tuple[str, ...] = ("kernel", "linear", "ridge")
     ridge: float = Ridge.ridge
 
@@ -299,6 +366,7 @@ class Generations(Scorer):
     """
 
     kind: ClassVar[str] = "generations"
+    is_for_few_labels: ClassVar[bool] = True
     of: Scorer = dataclasses.field(default_factory=Linear)
     length: int = 1000
 
@@ -318,8 +386,10 @@ class Generations(Scorer):
         # Where the size of the state grows with the features, two of them are too much for many.
         return self.of.is_for_few_features or self.of.least_bytes(1, 1) > 0
 
-    def resolve(self, n_features: int, rng: np.random.Generator) -> list[Description]:
-        (of,) = self.of.resolve(n_features, rng)
+    def resolve(
+        self, n_features: int, rng: np.random.Generator, n_labels: int = 1
+    ) -> list[Description]:
+        (of,) = self.of.resolve(n_features, rng, n_labels)
         return [dataclasses.replace(self, of=of)]  # type: ignore[arg-type]
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:

@@ -77,7 +77,9 @@ class HoeffdingTree(Description):
     def votes_single_label(self) -> bool:  # type: ignore[override]
         return self.single_label
 
-    def resolve(self, n_features: int, rng: np.random.Generator) -> list[Description]:
+    def resolve(
+        self, n_features: int, rng: np.random.Generator, n_labels: int = 1
+    ) -> list[Description]:
         if isinstance(self.features, tuple):
             if max(self.features) >= n_features:
                 raise ValueError(
@@ -127,8 +129,12 @@ class PaperTrees(Description):
     def votes_single_label(self) -> bool:  # type: ignore[override]
         return self.single_label
 
-    def resolve(self, n_features: int, rng: np.random.Generator) -> list[Description]:
-        return [d for _ in range(self.n) for d in self._draw(rng).resolve(n_features, rng)]
+    def resolve(
+        self, n_features: int, rng: np.random.Generator, n_labels: int = 1
+    ) -> list[Description]:
+        return [
+            d for _ in range(self.n) for d in self._draw(rng).resolve(n_features, rng, n_labels)
+        ]
 
     def _draw(self, rng: np.random.Generator) -> HoeffdingTree:
         return HoeffdingTree(

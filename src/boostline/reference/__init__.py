@@ -23,7 +23,7 @@ True
 
 from boostline.reference.boosters import AdaOLMR, Booster, Learner, OnlineBMR, Round
 from boostline.reference.edge_search import EdgeSearch
-from boostline.reference.label_ranker import LabelRanker, Portfolio
+from boostline.reference.label_ranker import LabelRanker, LogPool, Portfolio
 from boostline.reference.losses import hinge_loss, logistic_gradient, logistic_loss, rank_loss
 from boostline.reference.potentials import (
     baseline,
@@ -44,6 +44,7 @@ __all__ = [
     "LabelRanker",
     "Leaf",
     "Learner",
+    "LogPool",
     "OnlineBMR",
     "Portfolio",
     "Round",

@@ -1,4 +1,4 @@
-"""LabelRanker: votes at three temperatures, mixed by online portfolio selection with several learning rates.
+"""LabelRanker: votes at three temperatures and their geometric mean, mixed by online portfolio selection.
 
 Not the paper's: the rule of the recommended model, with a promise on every interval (docs/theory.md). A row with
 relevant labels Y costs f(w) = -c mean over Y of ln s[l], s = sum of w_m q_m, and that bounds the rank loss of the
@@ -15,6 +15,9 @@ RATES = (0.5, 0.25, 0.1, 0.03)  # of the chains
 SHARE = 1e-3  # of a chain, times its rate: what goes back to the prior after each row
 CHAIN_SHARE = 1e-3  # of the masses of the chains, likewise
 TEMPERATURES = (1, 2, 4)
+FIRST_CURVATURE = 30.0  # how firmly the exponents of the geometric mean start at 1 / N
+FORGETTING = 0.999  # of their squared gradients
+MOST_EXPONENT = 8.0
 
 
 class Portfolio:
@@ -62,13 +65,48 @@ class Portfolio:
         self.masses = (1 - CHAIN_SHARE) * masses / masses.sum() + CHAIN_SHARE / len(RATES)
 
 
+class LogPool:
+    """The geometric mean of N votes, with exponents that are learned: p in proportion to the product of u_i^a_i.
+
+    >>> pool = LogPool(2)
+    >>> logs = np.log([[0.8, 0.1, 0.1], [0.4, 0.2, 0.4]])
+    >>> p = pool.vote(logs)
+    >>> pool.learn(logs, p, np.array([True, False, False]), 1.0)
+    >>> bool(pool.exponents[0] > pool.exponents[1])
+    True
+    """
+
+    def __init__(self, n_votes: int) -> None:
+        self.exponents = np.full(n_votes, 1 / n_votes)
+        self.curvatures = np.full(n_votes, FIRST_CURVATURE)
+
+    def vote(self, logs: FloatArray) -> FloatArray:
+        """Return p for the logarithms (N, k) of the votes."""
+        z = self.exponents @ logs
+        e = np.exp(z - z.max())
+        return np.asarray(e / e.sum())
+
+    def learn(self, logs: FloatArray, p: FloatArray, relevant: BoolArray, weight: float) -> None:
+        """Step down the gradient of weight * mean over Y of -ln p[l]."""
+        if weight == 0:
+            return
+        slopes = logs @ p - logs[:, relevant].mean(axis=1)
+        self.curvatures = (
+            FORGETTING * self.curvatures + (1 - FORGETTING) * FIRST_CURVATURE + weight * slopes**2
+        )
+        moved = self.exponents - weight * slopes / self.curvatures
+        self.exponents = np.clip(moved, -MOST_EXPONENT, MOST_EXPONENT)
+
+
 class LabelRanker:
     """The booster's part of the recommended model: it hears votes and gives scores.
 
     Attributes
     ----------
     portfolio : Portfolio
-        Of all votes at all temperatures: vote i at temperature j is number 3 i + j.
+        Of all votes at all temperatures: vote i at temperature j is number 3 i + j. The pooled vote comes last.
+    pool : LogPool
+        The geometric mean of the votes.
     surrogate : array (3,)
         Sums over the rows of c (mean of -ln s - ln(|Y|!) / |Y|); of c b times the rank loss, which is never more;
         and of c b, where b = ln(1 + |Y^c| / |Y|).
@@ -81,12 +119,23 @@ class LabelRanker:
 
     def __init__(self, n_labels: int, prior: FloatArray) -> None:
         self.n_labels = n_labels
-        self.portfolio = Portfolio(np.repeat(prior, len(TEMPERATURES)))
+        self.pool = LogPool(len(prior))
+        self.portfolio = Portfolio(np.repeat(np.append(prior, prior.max()), len(TEMPERATURES)))
         self.surrogate = np.zeros(3)
 
+    @property
+    def floor(self) -> float:
+        """Added to every vote, so that logarithms are finite."""
+        return 0.01 / self.n_labels
+
+    def logs(self, votes: FloatArray) -> FloatArray:
+        """Return the logarithms of the votes."""
+        return np.asarray(np.log(votes + self.floor))
+
     def temper(self, votes: FloatArray) -> FloatArray:
-        """Return the votes (N, k) at all temperatures (3 N, k): distributions in proportion to h, h^2, h^4."""
-        raised = votes[:, None, :] + 0.01 / self.n_labels  # so that ln s is finite
+        """Return votes and pooled vote at all temperatures (3 N + 3, k): in proportion to h, h^2, h^4."""
+        pooled = self.pool.vote(self.logs(votes))
+        raised = np.vstack([votes, pooled])[:, None, :] + self.floor
         raised = raised ** np.array(TEMPERATURES)[None, :, None]
         raised /= raised.sum(axis=2, keepdims=True)
         return np.asarray(raised.reshape(-1, self.n_labels))
@@ -119,4 +168,6 @@ class LabelRanker:
             ]
         )
         self.portfolio.learn(self.temper(votes)[:, relevant].T, c)
+        logs = self.logs(votes)
+        self.pool.learn(logs, self.pool.vote(logs), relevant, c)
         return scores

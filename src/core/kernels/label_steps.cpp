@@ -28,4 +28,15 @@ BOOSTLINE_VECTORISED void hinge_votes(const float* BOOSTLINE_RESTRICT z, const d
     }
 }
 
+BOOSTLINE_VECTORISED void cosine_votes(const float* BOOSTLINE_RESTRICT sums,
+                                       const float* BOOSTLINE_RESTRICT inverse_lengths, double steepness, std::size_t n,
+                                       double* BOOSTLINE_RESTRICT votes) {
+    for (std::size_t j = 0; j < n; ++j) {
+        float cosine = sums[j] * inverse_lengths[j];
+        cosine = cosine < 1.0f ? cosine : 1.0f;
+        cosine = cosine > -1.0f ? cosine : -1.0f;
+        votes[j] = exp_(steepness * static_cast<double>(cosine));
+    }
+}
+
 }  // namespace boostline

@@ -20,4 +20,8 @@ void hinge_steps(const float* BOOSTLINE_RESTRICT z, const float* BOOSTLINE_RESTR
 void hinge_votes(const float* BOOSTLINE_RESTRICT z, const double* BOOSTLINE_RESTRICT counts, double steepness,
                  double tail, double share, std::size_t n, double* BOOSTLINE_RESTRICT votes);
 
+// votes = e^(steepness cosine), where a label's cosine is its sum over a length.
+void cosine_votes(const float* BOOSTLINE_RESTRICT sums, const float* BOOSTLINE_RESTRICT inverse_lengths,
+                  double steepness, std::size_t n, double* BOOSTLINE_RESTRICT votes);
+
 }  // namespace boostline

@@ -1,5 +1,8 @@
 #include "core/kernels/tempered.hpp"
 
+#include "core/kernels/sums.hpp"
+#include "core/math.hpp"
+
 namespace boostline {
 
 BOOSTLINE_VECTORISED void power_sums(const double* BOOSTLINE_RESTRICT vote, std::size_t n, double floor,
@@ -31,6 +34,24 @@ BOOSTLINE_VECTORISED void add_powers(const double* BOOSTLINE_RESTRICT vote, std:
         const double u = vote[i] + floor, u2 = u * u;
         scores[i] += (a0 * u + a1 * u2) + a2 * (u2 * u2);
     }
+}
+
+BOOSTLINE_VECTORISED void log_votes(const double* BOOSTLINE_RESTRICT vote, std::size_t n, double floor,
+                                    double* BOOSTLINE_RESTRICT out) {
+    for (std::size_t i = 0; i < n; ++i) out[i] = log_(vote[i] + floor);
+}
+
+BOOSTLINE_VECTORISED void add_logs(const double* BOOSTLINE_RESTRICT logs, std::size_t n, double a,
+                                   double* BOOSTLINE_RESTRICT z) {
+    for (std::size_t i = 0; i < n; ++i) z[i] += a * logs[i];
+}
+
+BOOSTLINE_VECTORISED void to_distribution(double* z, std::size_t n) {
+    double most = z[0];
+    for (std::size_t i = 1; i < n; ++i) most = z[i] > most ? z[i] : most;
+    for (std::size_t i = 0; i < n; ++i) z[i] = exp_(z[i] - most);
+    const double scale = 1.0 / sum(z, n);
+    for (std::size_t i = 0; i < n; ++i) z[i] *= scale;
 }
 
 }  // namespace boostline

@@ -1,0 +1,60 @@
+"""Which members of the default take part at which size: docs/learners.md has the table."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import boostline as bl
+from boostline.learners import Committee, Kernel, OutputNeighbours, SparseLinear
+
+TABLE = ["kernel", "linear", "ridge", "neighbours", "output_neighbours", "stack"]
+FOLLOWERS = ["ridge_2", "ridge_3", "recent_kernel", "recent_linear"]
+SPARSE = ["sparse_linear", "centroids"]
+
+
+def resolved(n_labels, n_features, members=None) -> Any:
+    committee = Committee() if members is None else Committee(members)
+    (found,) = committee.resolve(n_features, np.random.default_rng(0), n_labels)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("n_labels", "n_features", "expected"),
+    [
+        (6, 72, TABLE + FOLLOWERS),
+        (101, 399, TABLE + FOLLOWERS),
+        (101, 400, TABLE + FOLLOWERS + SPARSE),
+        (159, 1836, ["kernel", "linear", "output_neighbours", "stack", "recent_kernel", *SPARSE]),
+        (983, 500, ["kernel", "linear", "output_neighbours", *SPARSE]),
+        (320, 10_000, SPARSE),
+        (5000, 300, SPARSE),
+        (1000, 2**20, SPARSE),
+    ],
+)
+def test_members_by_size(n_labels, n_features, expected):
+    found = resolved(n_labels, n_features)
+    assert found.names == [name for name in Committee().names if name in expected]
+
+
+def test_members_are_smaller_where_labels_are_many():
+    found = resolved(983, 500)
+    kernel = next(m for m in found.members if isinstance(m, Kernel))
+    memory = next(m for m in found.members if isinstance(m, OutputNeighbours)).memory
+    assert kernel.n_landmarks * (kernel.n_landmarks + 983) <= 750_000
+    assert memory * 983 <= 2_000_000
+
+
+def test_a_committee_without_sparse_members_is_used_at_any_size():
+    """Sizes choose between members; whoever names a single kind gets it."""
+    assert resolved(5000, 2**20, [Kernel()]).names == ["kernel"]
+    assert resolved(2, 3, [SparseLinear()]).names == ["sparse_linear"]
+
+
+def test_a_hashing_vectorizers_columns_and_a_thousand_labels_work_out_of_the_box():
+    X = sparse.random_array((60, 2**20), density=4e-5, format="csr", rng=0)
+    model = bl.LabelRanker(1000)
+    model.learn(X, [{i % 1000, 7 * i % 1000} for i in range(60)], return_scores=False)
+    assert model.memory_usage() < 20e6  # 2^20 x 1,000 numbers are 4 GB
+    assert model.rank(X[0], top=5)[0] == 0
