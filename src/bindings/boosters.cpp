@@ -51,6 +51,7 @@ void bind_boosters(nb::module_& m) {
         .value("weighted", Expert::weighted)
         .value("best", Expert::best)
         .value("last", Expert::last);
+    nb::enum_<Steps>(m, "Steps").value("paper", Steps::paper).value("adagrad", Steps::adagrad);
 
     nb::class_<StoredState>(m, "StoredState")
         .def("arrays", &StoredState::arrays, "learner"_a)
@@ -93,9 +94,9 @@ void bind_boosters(nb::module_& m) {
     model
         .def_static(
             "ada_olmr",
-            [](std::int32_t n_labels, std::int64_t n_features, LearnerList learners, std::uint64_t seed,
-               Expert expert) { return made<AdaOLMR>(n_labels, n_features, learners, seed, expert); },
-            "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a, "expert"_a)
+            [](std::int32_t n_labels, std::int64_t n_features, LearnerList learners, std::uint64_t seed, Expert expert,
+               Steps steps) { return made<AdaOLMR>(n_labels, n_features, learners, seed, expert, steps); },
+            "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a, "expert"_a, "steps"_a)
         .def_static(
             "label_ranker",
             [](std::int32_t n_labels, std::int64_t n_features, LearnerList learners, std::uint64_t seed,

@@ -68,8 +68,10 @@ def pair_of_models(case, rng, k, d):
             reference.OnlineBMR(k, theirs, case["edge"], case["loss"], margin),
         )
     return (
-        bl.AdaOLMR(k, learners=ours, expert=case["expert"], seed=seed),
-        reference.AdaOLMR(k, theirs, seed, case["expert"]),
+        bl.AdaOLMR(
+            k, learners=ours, expert=case["expert"], steps=case.get("steps", "paper"), seed=seed
+        ),
+        reference.AdaOLMR(k, theirs, seed, case["expert"], case.get("steps", "paper")),
     )
 
 
@@ -135,6 +137,9 @@ def compare_round(model, oracle, k):
     for name in ("heard_weight", "suffered_loss", "most_loss"):  # of top-k feedback
         if hasattr(oracle, name):
             assert_close(getattr(model, name), getattr(oracle, name), name)
+    if getattr(oracle, "steps", "paper") == "adagrad":
+        assert_close(model.slope_squares, oracle.slope_squares, "slopes")
+        assert_close(model.vote_spreads * model.weight_sums, oracle.spread_sums, "spreads")
     if getattr(oracle, "search", None) is not None:
         ours, theirs = model.edge_sums, oracle.search
         assert_close(ours.edge, theirs.edge, "edge")
@@ -207,6 +212,8 @@ def run_stream(case, seed, steps):
 
 CASES = {
     **{f"ada-{e}": dict(expert=e, trees=6) for e in ("draw", "weighted", "best", "last")},
+    "ada-adagrad": dict(expert="draw", trees=6, steps="adagrad"),
+    "ada-adagrad-unknown": dict(expert="best", trees=4, steps="adagrad", unknown=0.1),
     "ada-missing-unknown": dict(expert="draw", trees=5, missing=0.1, unknown=0.1),
     "ada-single-label": dict(expert="draw", trees=5, single_label=True),
     "ada-capped": dict(expert="draw", trees=4, max_bytes=9_000, labels=(2, 12)),

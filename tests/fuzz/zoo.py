@@ -60,6 +60,7 @@ def _model(rng: np.random.Generator, python: bool) -> Any:
         return bl.AdaOLMR(
             learners=_learners(rng, k if python else 0, single=False),
             expert=str(rng.choice(["draw", "weighted", "best", "last"])),
+            steps=str(rng.choice(["paper", "adagrad"])),
             **common,
         )
     single = rng.random() < 0.3

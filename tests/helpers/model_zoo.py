@@ -134,6 +134,7 @@ ZOO: dict[str, Kind] = {
     "ada-weighted": ada(TREES, expert="weighted"),
     "ada-best": ada(*SPLITTING, expert="best"),
     "ada-last": ada(TREES, expert="last"),
+    "ada-adagrad": ada(TREES, steps="adagrad"),
     "ada-large-seed": ada(TREES, seed=2**64 - 1),
     "bmr": bmr(TREES),
     "bmr-edge-auto": bmr(*SPLITTING, edge="auto"),

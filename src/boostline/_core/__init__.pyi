@@ -42,6 +42,11 @@ class Expert(enum.Enum):
 
     last = 3
 
+class Steps(enum.Enum):
+    paper = 0
+
+    adagrad = 1
+
 class StoredState:
     def arrays(self, learner: int) -> list[tuple[str, str, int]]: ...
 
@@ -70,7 +75,7 @@ class EdgeSearch:
 
 class Model:
     @staticmethod
-    def ada_olmr(n_labels: int, n_features: int, learners: Sequence[Learner], seed: int, expert: Expert) -> Model: ...
+    def ada_olmr(n_labels: int, n_features: int, learners: Sequence[Learner], seed: int, expert: Expert, steps: Steps) -> Model: ...
 
     @staticmethod
     def label_ranker(n_labels: int, n_features: int, learners: Sequence[Learner], seed: int, prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Model: ...

@@ -15,6 +15,7 @@ from boostline.learners.trees import PAPER_TREES
 FloatArray = NDArray[np.float64]
 
 _EXPERTS = ("draw", "weighted", "best", "last")
+_STEPS = ("paper", "adagrad")
 
 
 class AdaOLMR(Booster):
@@ -35,6 +36,10 @@ class AdaOLMR(Booster):
         Hedge weight (the paper's, and the only one with a bound); ``"weighted"``: the Hedge-weighted mean of all;
         ``"best"``: the one with the smallest loss so far; ``"last"``: all learners. The draw depends only on the seed
         and the number of examples, so scoring twice gives the same scores.
+    steps
+        How far a learner's weight moves in a round: ``"paper"``, slope / sqrt(t), or ``"adagrad"``, which divides by
+        the root of the sum of squared slopes. The second has a bound that says something on data like m-reduced, and
+        ranks better on some sets and worse on others (docs/theory.md).
     seed
         Random seed; None draws one.
     n_threads
@@ -60,12 +65,16 @@ class AdaOLMR(Booster):
         labels: Sequence[Any] | None = None,
         learners: Any = None,
         expert: str = "draw",
+        steps: str = "paper",
         seed: int | None = 0,
         n_threads: int = 1,
     ) -> None:
         if expert not in _EXPERTS:
             raise ValueError(f"expert is {expert!r}, but must be one of {', '.join(_EXPERTS)}")
+        if steps not in _STEPS:
+            raise ValueError(f"steps is {steps!r}, but must be one of {', '.join(_STEPS)}")
         self._expert = expert
+        self._steps = steps
         learners = PAPER_TREES if learners is None else learners
         super().__init__(n_labels, labels=labels, learners=learners, seed=seed, n_threads=n_threads)
 
@@ -73,6 +82,26 @@ class AdaOLMR(Booster):
     def expert(self) -> str:
         """Whose scores are returned."""
         return self._expert
+
+    @property
+    def steps(self) -> str:
+        """How far weights move in a round."""
+        return self._steps
+
+    @property
+    def slope_squares(self) -> FloatArray | None:
+        """With ``steps="adagrad"``: for each learner the sum of the squared slopes of its weight; else None."""
+        return self._own("slope_squares") if self._steps == "adagrad" else None
+
+    @property
+    def vote_spreads(self) -> FloatArray | None:
+        """With ``steps="adagrad"``: v_i of docs/theory.md, how much votes differ between labels; else None."""
+        if self._steps != "adagrad":
+            return None
+        weights = self.weight_sums
+        return np.asarray(
+            np.divide(self._own("vote_spreads"), weights, np.zeros_like(weights), where=weights > 0)
+        )
 
     @property
     def expert_log_weights(self) -> FloatArray:
@@ -92,7 +121,8 @@ class AdaOLMR(Booster):
 
     def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
         expert = getattr(_core.Expert, self._expert)
-        return _core.Model.ada_olmr(self._n_labels, n_features, learners, self._seed, expert)
+        steps = getattr(_core.Steps, self._steps)
+        return _core.Model.ada_olmr(self._n_labels, n_features, learners, self._seed, expert, steps)
 
     def _settings(self) -> dict[str, Any]:
-        return {"expert": self._expert}
+        return {"expert": self._expert, "steps": self._steps}

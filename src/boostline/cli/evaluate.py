@@ -61,6 +61,7 @@ def evaluate(
     seeds: Annotated[int, typer.Option(help="Number of runs, with the seeds 0, 1, ...", min=1)] = 3,
     learners: o.LearnersOption = None,
     expert: o.ExpertOption = None,
+    steps: o.StepsOption = None,
     drift: o.DriftOption = None,
     edge: o.EdgeOption = None,
     loss: o.LossOption = None,
@@ -113,7 +114,7 @@ def evaluate(
     given = Input(
         data, labels, format, drop, categories, delimiter, encoding, zero_based, text, separator
     )
-    options = o.ModelOptions(learners, expert, drift, edge, loss)
+    options = o.ModelOptions(learners, expert, drift, edge, loss, steps)
     makers: dict[str, Any]
     if text is not None:
         dataset, texts = dataset_of_texts(given, test, train_rows)

@@ -18,6 +18,13 @@ class Algorithm(StrEnum):
     online_bmr = "online_bmr"
 
 
+class Steps(StrEnum):
+    """How far Ada.OLMR's weights move in a round."""
+
+    paper = "paper"
+    adagrad = "adagrad"
+
+
 class Expert(StrEnum):
     """Whose scores Ada.OLMR gives."""
 
@@ -134,6 +141,10 @@ ExpertOption = Annotated[
     Expert | None,
     typer.Option(help="Ada.OLMR: which expert's scores to use.", show_default="draw"),
 ]
+StepsOption = Annotated[
+    Steps | None,
+    typer.Option(help="Ada.OLMR: how far weights move in a round.", show_default="paper"),
+]
 DriftOption = Annotated[
     Drift | None,
     typer.Option(
@@ -216,6 +227,7 @@ class ModelOptions:
     drift: Drift | None = None
     edge: str | None = None
     loss: str | None = None
+    steps: Steps | None = None
 
     def of(self, algorithm: Algorithm) -> ModelOptions:
         """Those that have a meaning for an algorithm."""
@@ -230,7 +242,7 @@ class ModelOptions:
 #: Options that have a meaning for one algorithm alone.
 OWN = {
     Algorithm.label_ranker: ("drift",),
-    Algorithm.ada_olmr: ("expert",),
+    Algorithm.ada_olmr: ("expert", "steps"),
     Algorithm.online_bmr: ("edge", "loss"),
 }
 
@@ -284,6 +296,7 @@ def make_model(
     given: dict[str, Any] = {
         "seed": seed,
         "expert": None if options.expert is None else options.expert.value,
+        "steps": None if options.steps is None else options.steps.value,
         "edge": _edge(options.edge),
         "loss": options.loss,
     }

@@ -51,6 +51,7 @@ def train(
     learners: o.LearnersOption = None,
     seed: o.SeedOption = None,
     expert: o.ExpertOption = None,
+    steps: o.StepsOption = None,
     drift: o.DriftOption = None,
     edge: o.EdgeOption = None,
     loss: o.LossOption = None,
@@ -110,7 +111,7 @@ def train(
     given = row_sources.Input(
         data[0], labels, format, drop, categories, delimiter, encoding, zero_based, text, separator
     )
-    options = o.ModelOptions(learners, expert, drift, edge, loss)
+    options = o.ModelOptions(learners, expert, drift, edge, loss, steps)
     chosen = _Chosen(algorithm, options, seed, threads)
     if jobs != 1 or dask is not None:
         if resume or append or max_rows is not None:

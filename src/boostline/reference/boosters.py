@@ -264,11 +264,16 @@ class AdaOLMR(Booster):
     expert : {"draw", "weighted", "best", "last"}
         Follow an expert drawn by its Hedge weight (the paper's), the average of the experts'
         scores with these weights, the expert of the largest weight, or the last one.
+    steps : {"paper", "adagrad"}
+        How far the weights move: by slope / sqrt(t), or (ours) 2 sqrt(2) slope / sqrt(sum of slope^2).
 
     Attributes
     ----------
     expert_log_weights : array (N,)
         log v^i_t.
+    slope_squares, spread_sums : array (N,)
+        With AdaGrad: the sums of slope^2, and of p (1 - p) (h[l] - h[r])^2 over all pairs, p the sigmoid of
+        s[r] - s[l].
 
     >>> class Stubborn:   # it always votes for label 0
     ...     def predict(self, x): return np.array([1.0, 0.0])
@@ -287,6 +292,7 @@ class AdaOLMR(Booster):
         learners: Sequence[Learner],
         seed: int,
         expert: Expert = "draw",
+        steps: Literal["paper", "adagrad"] = "paper",
     ) -> None:
         super().__init__(n_labels, learners)
         if expert not in ("draw", "weighted", "best", "last"):
@@ -295,7 +301,29 @@ class AdaOLMR(Booster):
             )
         self.seed = seed
         self.expert: Expert = expert
-        self.expert_log_weights = np.zeros(len(self.learners))
+        self.steps = steps
+        self.expert_log_weights, self.slope_squares, self.spread_sums = np.zeros(
+            (3, len(self.learners))
+        )
+
+    def learn(
+        self,
+        x: FloatArray,
+        relevant: Labels,
+        weight: float = 1.0,
+        unknown: Labels | None = None,
+    ) -> FloatArray:
+        """As in the schema; with AdaGrad's steps the spread of the votes is added up for the bound."""
+        scores = super().learn(x, relevant, weight, unknown)
+        y, z = label_sets(relevant, None, self.n_labels)
+        if unknown is not None:
+            z = z & ~label_sets(unknown, None, self.n_labels)[0]
+        if self.steps == "adagrad" and self.last_round is not None and y.any() and z.any():
+            d = gaps(self.last_round.expert_scores[:-1], y, z)
+            b = gaps(self.last_round.votes, y, z)
+            sigmoid = 0.5 * (1.0 + np.tanh(d / 2.0))
+            self.spread_sums += weight * (sigmoid * (1 - sigmoid) * b**2).mean(axis=(1, 2))
+        return scores
 
     def _follow(self, expert_scores: FloatArray) -> tuple[int | None, FloatArray, float]:
         log_v = self.expert_log_weights
@@ -322,6 +350,11 @@ class AdaOLMR(Booster):
         # f'_i = c^{i+1} . h^i. Costs sum to 0, so a constant may be taken from the votes: then a
         # uniform vote gives 0 and not 1e-17, whose sign would rank all labels in the next round.
         slopes = (now.costs[1:] * (now.votes - now.votes[:, :1])).sum(axis=1)
-        moved = self.learner_weights - weight * slopes / np.sqrt(self.t)  # line 9
+        if self.steps == "paper":
+            moved = self.learner_weights - weight * slopes / np.sqrt(self.t)  # line 9
+        else:
+            self.slope_squares += (weight * slopes) ** 2
+            root = np.sqrt(np.where(self.slope_squares > 0, self.slope_squares, 1.0))
+            moved = self.learner_weights - 2 * np.sqrt(2) * weight * slopes / root
         self.learner_weights = np.clip(moved, -2.0, 2.0)  # F = [-2, 2]
         self.expert_log_weights = self.expert_log_weights - weight * losses  # line 13

@@ -214,6 +214,8 @@ class AdaOLMRClassifier(_Classifier):
         As in `boostline.AdaOLMR`; None for the paper's 100 trees.
     expert
         Whose scores are used, as in `boostline.AdaOLMR`; ``"draw"`` is the paper's.
+    steps
+        As in `boostline.AdaOLMR`.
     labels, zero_point, absent, n_features, fill_value, n_threads, seed
         As in `LabelRankerClassifier`.
 
@@ -231,6 +233,7 @@ class AdaOLMRClassifier(_Classifier):
 
     _: KW_ONLY
     expert: str = "weighted"
+    steps: str = "paper"
 
 
 @dataclass(eq=False, repr=False)

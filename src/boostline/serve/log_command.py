@@ -75,6 +75,7 @@ def replay(
     learners: o.LearnersOption = None,
     seed: o.SeedOption = None,
     expert: o.ExpertOption = None,
+    steps: o.StepsOption = None,
     drift: o.DriftOption = None,
     edge: o.EdgeOption = None,
     loss: o.LossOption = None,
@@ -88,7 +89,7 @@ def replay(
     """Learn the log with another model: an experiment on what was served. The service may be running."""
     from boostline.serve import replaying
 
-    given = o.ModelOptions(learners, expert, drift, edge, loss)
+    given = o.ModelOptions(learners, expert, drift, edge, loss, steps)
 
     def make(labels: list[str]) -> Any:
         return o.make_model(algorithm, labels, given, seed=seed, threads=threads)

@@ -217,7 +217,7 @@ def make_model(config: dict[str, Any], labels: list[str], threads: int = 1) -> A
     """A new model from what a challenger's ``config`` says, in the words of the shell."""
     from boostline.cli import options as o
 
-    known = ("algorithm", "learners", "seed", "drift", "expert", "edge", "loss")
+    known = ("algorithm", "learners", "seed", "drift", "expert", "steps", "edge", "loss")
     for field, value in config.items():
         if field not in known:
             raise Problem(
@@ -234,10 +234,11 @@ def make_model(config: dict[str, Any], labels: list[str], threads: int = 1) -> A
     try:
         algorithm = o.Algorithm(config.get("algorithm", "label_ranker"))
         text = {name: config.get(name) for name in ("learners", "edge", "loss")}
-        expert, drift = config.get("expert"), config.get("drift")
+        expert, steps, drift = (config.get(name) for name in ("expert", "steps", "drift"))
         given = o.ModelOptions(
             **{name: None if value is None else str(value) for name, value in text.items()},
             expert=None if expert is None else o.Expert(expert),
+            steps=None if steps is None else o.Steps(steps),
             drift=None if drift is None else o.Drift(drift),
         )
         return o.make_model(algorithm, labels, given, seed=config.get("seed"), threads=threads)

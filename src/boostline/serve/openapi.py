@@ -114,7 +114,7 @@ _SCHEMAS: dict[str, Any] = {
             "name": {"type": "string"},
             "config": {
                 "type": "object",
-                "description": "algorithm, learners, seed, drift, expert, edge, loss: as in the shell.",
+                "description": "algorithm, learners, seed, drift, expert, steps, edge, loss: as in the shell.",
             },
         },
     },

@@ -259,6 +259,8 @@ class AdaOLMRClassifier(_Classifier):
     expert
         Whose scores are used, as in `boostline.AdaOLMR`. The default is the weighted mean, because a single draw would
         decide for all rows that a fitted model scores.
+    steps
+        As in `boostline.AdaOLMR`.
     zero_point, n_passes, shuffle, random_state, n_jobs
         As in `LabelRankerClassifier`, which also describes the attributes.
 
@@ -276,6 +278,7 @@ class AdaOLMRClassifier(_Classifier):
 
     _: KW_ONLY
     expert: str = "weighted"
+    steps: str = "paper"
 
 
 @dataclass(eq=False, repr=False)

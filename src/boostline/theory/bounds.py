@@ -14,7 +14,10 @@ from typing import Any
 from boostline.theory.bound import Bound, Report
 from boostline.theory.bounds_ada_olmr import (
     ada_olmr,
+    ada_olmr_adagrad,
+    ada_olmr_best_expert,
     ada_olmr_sharp,
+    bennett_gain,
     edge_gain,
     hedge,
     logistic_progress,
@@ -35,7 +38,10 @@ __all__ = [
     "Bound",
     "Report",
     "ada_olmr",
+    "ada_olmr_adagrad",
+    "ada_olmr_best_expert",
     "ada_olmr_sharp",
+    "bennett_gain",
     "bmr_auto",
     "bmr_corollary",
     "bmr_general",
@@ -77,7 +83,7 @@ def report(
     >>> import boostline as bl
     >>> model = bl.AdaOLMR(3, learners=bl.learners.paper_trees(5), expert="weighted")
     >>> [bound.name for bound in report(model)]
-    ['Ada.OLMR, progress of the logistic loss']
+    ['Ada.OLMR, best expert', 'Ada.OLMR, progress of the logistic loss']
     >>> sorted(report(model).refused)
     ['Ada.OLMR, Hedge', 'Ada.OLMR, corrected theorem', 'Ada.OLMR, corrected, without rounding']
     """
@@ -94,9 +100,15 @@ def report(
         }
         tries = {name: one for name, one in tries.items() if name.startswith(history.algorithm)}
     elif history.edge is None:
-        tries = {
+        theorems: dict[str, Callable[[], Bound]] = {
             "Ada.OLMR, corrected theorem": lambda: ada_olmr(history, delta),
             "Ada.OLMR, corrected, without rounding": lambda: ada_olmr_sharp(history, delta),
+        }
+        if history.steps == "adagrad":
+            theorems = {"Ada.OLMR, AdaGrad steps": lambda: ada_olmr_adagrad(history, delta)}
+        tries = {
+            **theorems,
+            "Ada.OLMR, best expert": lambda: ada_olmr_best_expert(history),
             "Ada.OLMR, Hedge": lambda: hedge(history, delta),
             "Ada.OLMR, progress of the logistic loss": lambda: logistic_progress(history),
         }

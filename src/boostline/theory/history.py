@@ -60,8 +60,10 @@ class History:
         Of OnlineBMR; None for Ada.OLMR. With ``edge="auto"`` the edge at the end.
     search : EdgeSums or None
         Of OnlineBMR with ``edge="auto"``.
-    expert : str
+    expert, steps : str
         Of Ada.OLMR, as in `boostline.AdaOLMR`.
+    slope_squares, vote_spreads : array (N,) or None
+        Of Ada.OLMR with ``steps="adagrad"``: Q_i and v_i of docs/theory.md.
     surrogate : tuple or None
         Of LabelRanker: the loss its weights follow, the rank loss with the same weights of rows, and their sum.
     regret : float or None
@@ -82,6 +84,9 @@ class History:
     loss: losses.Loss | None = None
     search: EdgeSums | None = None
     expert: str = "draw"
+    steps: str = "paper"
+    slope_squares: FloatArray | None = None
+    vote_spreads: FloatArray | None = None
     surrogate: tuple[float, float, float] | None = None
     regret: float | None = None
 
@@ -129,6 +134,9 @@ class History:
             edge=None if edge is None else float(edge),
             loss=None if edge is None else losses.get("hinge" if loss is None else loss),
             expert=getattr(model, "expert", "draw"),
+            steps=getattr(model, "steps", "paper"),
+            slope_squares=getattr(model, "slope_squares", None),
+            vote_spreads=getattr(model, "vote_spreads", None),
             search=_search_sums(model),
             **_mixture_sums(model),
         )

@@ -140,6 +140,8 @@ class AdaSimulator:
         Of the draws of the followed experts.
     keep
         Keep all rounds in memory, for `weight_regrets`.
+    steps
+        As in `boostline.AdaOLMR`.
 
     Examples
     --------
@@ -150,7 +152,13 @@ class AdaSimulator:
     """
 
     def __init__(
-        self, n_streams: int, n_learners: int, n_labels: int, seed: int = 0, keep: bool = False
+        self,
+        n_streams: int,
+        n_learners: int,
+        n_labels: int,
+        seed: int = 0,
+        keep: bool = False,
+        steps: str = "paper",
     ) -> None:
         self.n_streams, self.n_learners, self.n_labels = n_streams, n_learners, n_labels
         self.rng = np.random.default_rng(seed)
@@ -162,6 +170,8 @@ class AdaSimulator:
         self._gain = np.zeros(shape)
         self._weight_sums = np.zeros(shape)
         self._max_weights = np.zeros(shape)
+        self.steps = steps
+        self._slope_squares, self._spreads = np.zeros(shape), np.zeros(shape)
         self._suffered = np.zeros(n_streams)
         self._label_set_sizes = np.zeros((n_streams, n_labels + 1), dtype=np.int64)
         self._first, self._second = np.triu_indices(n_labels, 1)
@@ -229,6 +239,7 @@ class AdaSimulator:
         losses = (((d > 0) + 0.5 * (d == 0)) * w).sum(axis=0)
         weighted = np.empty_like(slope)
         weighted[:, 0], weighted[:, 1:] = 0.5, slope[:, :-1]
+        curved = weighted * (1.0 - weighted) * w
         weighted *= w
         self._gain -= (weighted * x).sum(axis=0)
         self._weight_sums += weighted.sum(axis=0)
@@ -237,7 +248,14 @@ class AdaSimulator:
             before = np.concatenate([np.zeros_like(d[:, :1]), d[:, :-1]], axis=1)
             self._kept.append((self._alphas, before, x, np.broadcast_to(w, x.shape)))
         f = (slope * x * w).sum(axis=0)
-        self._alphas = np.clip(self._alphas - f / math.sqrt(self.clock), -2.0, 2.0)
+        self._slope_squares += f**2
+        self._spreads += (curved * x**2).sum(axis=0)
+        if self.steps == "paper":
+            step = f / math.sqrt(self.clock)
+        else:
+            root = np.sqrt(np.where(self._slope_squares > 0, self._slope_squares, 1.0))
+            step = 2.0 * math.sqrt(2.0) * f / root
+        self._alphas = np.clip(self._alphas - step, -2.0, 2.0)
         self._suffered += losses[followed, np.arange(self.n_streams)]
         self._expert_losses += losses
         self._log_weights -= losses
@@ -281,6 +299,13 @@ class AdaSimulator:
             out=np.zeros_like(self._gain),
             where=self._weight_sums > 0,
         )
+        spreads = np.divide(
+            self._spreads,
+            self._weight_sums,
+            out=np.zeros_like(self._spreads),
+            where=self._weight_sums > 0,
+        )
+        adagrad = self.steps == "adagrad"
         return [
             History(
                 algorithm="AdaOLMR",
@@ -293,6 +318,9 @@ class AdaSimulator:
                 max_weights=self._max_weights[:, b].copy(),
                 expert_losses=self._expert_losses[:, b].copy(),
                 suffered_loss=float(self._suffered[b]),
+                steps=self.steps,
+                slope_squares=self._slope_squares[:, b].copy() if adagrad else None,
+                vote_spreads=spreads[:, b].copy() if adagrad else None,
             )
             for b in range(self.n_streams)
         ]
