@@ -3,7 +3,7 @@
 ==================  ==========================================================================
 `learners`          every learner: weight, edge, how much it is used, size
 `feature_splits`    which features the trees split on
-`explain`           each learner's share of one label's score for one row
+`explain`           what learners, features, words and past rows add to a label's score
 `tree_path`         the decisions of one tree for a row
 `label_table`       which labels are ranked badly
 `Recorder`          weights, edges and loss along the stream
@@ -12,23 +12,32 @@
 """
 
 from boostline.inspect.explanations import Explanation, Step, explain, tree_path
+from boostline.inspect.feature_parts import FeaturePart
 from boostline.inspect.feature_rows import FeatureRow, feature_splits
 from boostline.inspect.label_rows import LabelLosses, LabelRow, label_table
 from boostline.inspect.learner_rows import LearnerRow, learners, listened
+from boostline.inspect.linear_parts import LinearParts
+from boostline.inspect.past_rows import PastRow
 from boostline.inspect.recorder import Recorder, Recording
 from boostline.inspect.report import html_report
 from boostline.inspect.summaries import summary
+from boostline.inspect.texts import TextExplanation, explain_text
 
 __all__ = [
     "Explanation",
+    "FeaturePart",
     "FeatureRow",
     "LabelLosses",
     "LabelRow",
     "LearnerRow",
+    "LinearParts",
+    "PastRow",
     "Recorder",
     "Recording",
     "Step",
+    "TextExplanation",
     "explain",
+    "explain_text",
     "feature_splits",
     "html_report",
     "label_table",

@@ -1,19 +1,26 @@
-"""Why this label for this row: each learner's share of its score."""
+"""Why this label for this row: what learners, features and rows of the past add to its score."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostline.contract.labels import LabelSpace
-from boostline.contract.rows import read_rows
+from boostline.contract.rows import Rows, read_rows
+from boostline.inspect.feature_parts import FeaturePart, evidence_of, removals, stored_features
+from boostline.inspect.linear_parts import LinearParts, linear_parts
+from boostline.inspect.members import members_of
+from boostline.inspect.past_rows import PastRow, row_parts
 from boostline.inspect.trees import kinds_of_votes, names_of_votes, trees_of
 
 FloatArray = NDArray[np.float64]
+
+# Rows of the past that each member names.
+_MOST_ROWS = 5
 
 
 class Step(NamedTuple):
@@ -54,6 +61,14 @@ class Explanation:
         What each learner is.
     names : list of str
         The same with what tells learners of one kind apart, such as the member of a committee.
+    features : list of FeaturePart
+        What each feature of the row adds to the score, the most important first.
+    linear : list of LinearParts
+        For each member that is linear (`SparseLinear`, `Linear`, `Ridge`) its own score of the label, as an exact sum
+        over features.
+    rows : list of PastRow
+        The rows of the past that speak most for or against the label, by members that remember rows (`Kernel`,
+        `Neighbours`, `SparseLinear`).
     """
 
     label: int
@@ -64,6 +79,9 @@ class Explanation:
     lifts: FloatArray
     kinds: list[str]
     names: list[str]
+    features: list[FeaturePart] = field(default_factory=list)
+    linear: list[LinearParts] = field(default_factory=list)
+    rows: list[PastRow] = field(default_factory=list)
 
     def top(self, n: int = 5) -> list[int]:
         """Return the learners that move the label most, up or down."""
@@ -80,46 +98,141 @@ class Explanation:
             "shares": self.shares.tolist(),
             "lifts": self.lifts.tolist(),
             "learners": self.names,
+            "features": [part.to_dict() for part in self.features],
+            "rows": [row.to_dict() for row in self.rows],
         }
 
 
-def explain(model: Any, x: Any, label: Any) -> Explanation:
-    """Divide the score of a label for one row among the learners.
+def explain(
+    model: Any,
+    x: Any,
+    label: Any,
+    *,
+    names: Sequence[str] | None = None,
+    by_feature: bool = True,
+) -> Explanation:
+    """Say what made the score of a label for one row: learners, features, and rows of the past.
 
     Parameters
     ----------
     model
-        A booster.
+        A booster, or a `boostline.text.TextRanker`.
     x
-        One row of features.
+        One row of features, or a text.
     label
         The label, by name or by index.
+    names
+        Names of the features; default: the model's, or their numbers.
+    by_feature
+        Whether to find the parts of features and rows. The row is scored once without each of its features.
+
+    Returns
+    -------
+    Explanation
+        Of a text a `TextExplanation`, which has its words.
 
     Examples
     --------
     >>> import numpy as np, boostline as bl
     >>> from boostline.inspect import explain
-    >>> model = bl.AdaOLMR(n_labels=2, learners=bl.learners.paper_trees(5), expert="last")
-    >>> _ = model.learn(np.eye(2), [{0}, {1}])
-    >>> why = explain(model, [1.0, 0.0], 0)
-    >>> bool(np.isclose(why.shares.sum(), model.score([1.0, 0.0])[0]))
+    >>> X = np.random.default_rng(0).normal(size=(300, 4))
+    >>> model = bl.LabelRanker(n_labels=4)
+    >>> _ = model.learn(X, X > 0.5)
+    >>> why = explain(model, [2.0, -1.0, -1.0, -1.0], 0, names=["a", "b", "c", "d"])
+    >>> why.features[0].name
+    'a'
+    >>> bool(np.isclose(why.shares.sum(), model.score([2.0, -1.0, -1.0, -1.0])[0]))
     True
     """
+    if hasattr(model, "text_features"):
+        from boostline.inspect.texts import explain_text
+
+        return explain_text(model, x, label, by_feature=by_feature)
     index = LabelSpace(model.n_labels, model.labels).index(label, f"label is {label!r}")
-    scores = np.asarray(model.score(x))
-    if scores.ndim != 1:
-        raise ValueError(f"x has {len(scores)} rows, but must be one row (d,)")
-    contributions = model.contributions(x)
-    order = np.argsort(-scores, kind="stable")
+    row = read_rows(x, model.features)
+    if row.n != 1:
+        raise ValueError(f"x has {row.n} rows, but must be one row (d,)")
+    features, values = stored_features(row)
+    groups = [features[i : i + 1] for i in range(len(features))] if by_feature else []
+    names = model.features if names is None else names
+    found = explain_row(model, row, index, groups)
+    parts = [
+        FeaturePart(
+            int(feature),
+            f"feature {feature}" if names is None else str(names[feature]),
+            float(value),
+            found.evidence_of(features[i : i + 1]),
+            float(part.sum()),
+            part,
+        )
+        for i, (feature, value, part) in enumerate(
+            zip(features, values, found.removed, strict=False)
+        )
+    ]
     return Explanation(
-        label=index,
+        **found.fields(model),
         name=index if model.labels is None else model.labels[index],
-        score=float(scores[index]),
-        rank=int(np.flatnonzero(order == index)[0]) + 1,
-        shares=contributions[:, index],
-        lifts=contributions[:, index] - contributions.mean(axis=1),
-        kinds=kinds_of_votes(model),
-        names=names_of_votes(model),
+        features=sorted(parts, key=lambda part: -abs(part.importance)),
+    )
+
+
+@dataclass(frozen=True)
+class ExplainedRow:
+    """What is the same for rows of numbers and of words."""
+
+    label: int
+    scores: FloatArray
+    contributions: FloatArray
+    removed: FloatArray  # what each group of features adds to the share of each vote
+    evidence: FloatArray | None
+    linear: list[LinearParts]
+    rows: list[PastRow]
+
+    def evidence_of(self, features: Any) -> float:
+        """What the linear members say by these features."""
+        return float("nan") if self.evidence is None else float(self.evidence[features].sum())
+
+    def fields(self, model: Any, n_labels: int | None = None) -> dict[str, Any]:
+        """Fields of an `Explanation`, among the first ``n_labels``."""
+        scores, own = self.scores[:n_labels], self.contributions[:, : n_labels or None]
+        order = np.argsort(-scores, kind="stable")
+        return {
+            "label": self.label,
+            "score": float(scores[self.label]),
+            "rank": int(np.flatnonzero(order == self.label)[0]) + 1,
+            "shares": own[:, self.label],
+            "lifts": own[:, self.label] - own.mean(axis=1),
+            "kinds": kinds_of_votes(model),
+            "names": names_of_votes(model),
+            "linear": self.linear,
+            "rows": self.rows,
+        }
+
+
+def explain_row(model: Any, row: Rows, label: int, groups: Sequence[Any]) -> ExplainedRow:
+    """Explain a row; of its features, each group is taken out together."""
+    linear: list[LinearParts] = []
+    rows: list[PastRow] = []
+    if groups:
+        dense = row.dense[0]
+        for member in members_of(model):
+            if (parts := linear_parts(member, dense, label)) is not None:
+                linear.append(parts)
+            if (past := row_parts(member, dense, label)) is not None:
+                strongest = np.argsort(-np.abs(past.parts), kind="stable")[:_MOST_ROWS]
+                rows += [
+                    PastRow(int(past.rows[i]), float(past.parts[i]), member.vote)
+                    for i in strongest
+                    if past.parts[i] != 0.0
+                ]
+    return ExplainedRow(
+        label,
+        np.asarray(model.score(row)).reshape(-1),
+        model.contributions(row).reshape(-1, model.n_labels),
+        removals(model, row, label, groups) if groups else np.zeros((0, 0)),
+        evidence_of(linear, model.learner_weights, row.n_features),
+        linear,
+        rows,
     )
 
 

@@ -1,0 +1,111 @@
+"""What each feature adds to the score of a linear member: exact, because that score is a sum over features.
+
+`SparseLinear` and `Linear` add to the margin of the label (before it becomes a probability), `Ridge` to its prediction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostline.inspect.members import FloatArray, Member, Moments, clipped
+
+__all__ = ["LinearParts", "linear_parts"]
+
+# Below it log(1 + x) is taken as x, as in the core.
+_LINEAR_BELOW = 1e-4
+
+
+@dataclass(frozen=True)
+class LinearParts:
+    """The score of a label by one linear member, as a sum.
+
+    Attributes
+    ----------
+    vote : int
+        Which vote the member has.
+    score : float
+        ``bias + parts.sum()``.
+    bias : float
+    features : array of int
+        Features that take part.
+    parts : array
+        What each of them adds.
+    """
+
+    vote: int
+    score: float
+    bias: float
+    features: NDArray[np.int64]
+    parts: FloatArray
+
+
+def linear_parts(member: Member, x: FloatArray, label: int) -> LinearParts | None:
+    """The parts of a label's score for a row (d,); None if the member is not linear."""
+    explain = _EXPLAIN.get(member.kind)
+    if explain is None or getattr(member.settings, "n_hashed", False):
+        return None
+    features, parts, bias = explain(member, x[: member.n_features], label)
+    taking_part = parts != 0.0
+    features, parts = features[taking_part], parts[taking_part]
+    return LinearParts(member.vote, bias + float(parts.sum()), bias, features, parts)
+
+
+def sparse_units(x: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
+    """A row as `SparseLinear` sees it: sign(x) log(1 + |x|), of length 1."""
+    features = np.flatnonzero(np.nan_to_num(x, nan=0.0))
+    size = np.abs(x[features])
+    values = np.sign(x[features]) * np.where(size < _LINEAR_BELOW, size, np.log1p(size))
+    length = float(np.sqrt(values @ values))
+    return features, values / length if length else values
+
+
+def _sparse_linear(
+    member: Member, x: FloatArray, label: int
+) -> tuple[NDArray[np.int64], FloatArray, float]:
+    features, values = sparse_units(x)
+    known, lengths, labels, weights, bias = member.arrays(
+        "features", "n_weights", "weight_labels", "weights", "bias"
+    )
+    own = labels == label
+    of_label = np.repeat(known, lengths)[own]  # ascending
+    parts = np.zeros(len(features))
+    if len(of_label):
+        place = np.minimum(np.searchsorted(of_label, features), len(of_label) - 1)
+        found = of_label[place] == features
+        parts[found] = values[found] * weights[own][place[found]].astype(np.float64)
+    return features, parts, float(bias[label])
+
+
+def _linear(
+    member: Member, x: FloatArray, label: int
+) -> tuple[NDArray[np.int64], FloatArray, float]:
+    moments = Moments.of(member, "scale_")
+    is_dense, weights, bias = member.arrays("is_dense", "weights", "bias")
+    dense = is_dense.astype(bool)
+    sparse = np.where(dense, 0.0, clipped(x * moments.inverse_rms))
+    length = float(np.sqrt(sparse @ sparse))
+    inverse = moments.inverse_deviation
+    n_varying = int((inverse[dense] > 0).sum())
+    centred = clipped((x - moments.mean) * inverse) / np.sqrt(max(n_varying, 1))
+    units = np.where(dense, centred, sparse / length if length else sparse)
+    own = weights.reshape(len(x), -1)[:, label]
+    return np.arange(len(x)), units * own, float(bias[label])
+
+
+def _ridge(
+    member: Member, x: FloatArray, label: int
+) -> tuple[NDArray[np.int64], FloatArray, float]:
+    moments = Moments.of(member, "scale.")
+    (weights,) = member.arrays("weights")
+    own = weights.reshape(len(x) + 1, -1)[:, label]
+    units = clipped((x - moments.mean) * moments.inverse_deviation) / np.sqrt(max(len(x), 1))
+    return np.arange(len(x)), units * own[:-1], float(own[-1])
+
+
+_EXPLAIN: dict[
+    str, Callable[[Member, FloatArray, int], tuple[NDArray[np.int64], FloatArray, float]]
+] = {"sparse_linear": _sparse_linear, "linear": _linear, "ridge": _ridge}

@@ -1,0 +1,187 @@
+"""Why, in features and in rows of the past: sums that are exact, and score differences by brute force."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import boostline as bl
+from boostline.inspect import explain
+from boostline.inspect.members import members_of
+from boostline.inspect.past_rows import row_parts
+from boostline.learners import Committee, Kernel, Linear, Neighbours, Ridge, SparseLinear
+
+K = 5
+
+
+def table(n=200, d=7, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * rng.uniform(0.1, 10, size=d)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    X[:, 5] *= rng.random(n) < 0.3  # mostly zero
+    Y = np.nan_to_num(X[:, :K]) / 3 + rng.normal(size=(n, K)) > 0.5
+    return X, Y
+
+
+def words(n=200, d=300, seed=0):
+    rng = np.random.default_rng(seed)
+    X = sp.random_array((n, d), density=0.03, format="csr", rng=rng)
+    Y = (X @ rng.normal(size=(d, K))) > 0.3
+    return X, Y
+
+
+def ranked(data):
+    """Rows with a pair to rank: others are not learned, and so not counted."""
+    X, Y = data()
+    kept = np.flatnonzero(Y.any(axis=1) & ~Y.all(axis=1))
+    return X[kept], Y[kept]
+
+
+def as_votes(kind, model, raw):
+    """From the scores of all labels to votes, in the words of the learners' descriptions."""
+    if kind in ("ridge", "kernel"):
+        votes = (raw + np.sqrt(raw**2 + 0.003**2)) / 2 + 1e-9
+    elif kind == "sparse_linear":
+        arrays = model.state()["arrays"]
+        p = 1 / (1 + np.exp(-8.0 * raw))
+        share = arrays["learners.0.counts"] / arrays["learners.0.total"]
+        votes = p * p / (p + 1e-3) + 3e-3 * share + 1e-6
+    elif kind == "linear":
+        votes = 1 / (1 + np.exp(-raw)) + 1e-6
+    else:
+        votes = raw + 1e-6
+    return votes / votes.sum()
+
+
+@pytest.mark.parametrize("data", [table, words])
+@pytest.mark.parametrize("learner", [SparseLinear(), Linear(), Ridge()])
+def test_parts_of_a_linear_model_sum_to_its_score(learner, data):
+    X, Y = data()
+    model = bl.LabelRanker(K, learners=[learner])
+    model.learn(X[:150], Y[:150])
+    for x in (X[150], X[160], X[3]):
+        raw = np.empty(K)
+        for label in range(K):
+            (parts,) = explain(model, x, label).linear
+            assert parts.score == pytest.approx(parts.bias + parts.parts.sum(), abs=1e-12)
+            raw[label] = parts.score
+        votes = as_votes(learner.kind, model, raw)
+        np.testing.assert_allclose(votes, model.votes(x).reshape(-1, K)[0], rtol=2e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize("n", [150, 20])
+@pytest.mark.parametrize("data", [table, words])
+@pytest.mark.parametrize("learner", [Kernel(n_landmarks=64), Neighbours(n_neighbours=5, memory=50)])
+def test_parts_of_past_rows_sum_to_the_score(learner, data, n):
+    X, Y = data()
+    model = bl.LabelRanker(K, learners=[learner])
+    model.learn(X[:n], Y[:n])
+    x = X[160] if data is table else X[160].toarray().ravel()
+    (member,) = members_of(model)
+    found = [row_parts(member, x, label) for label in range(K)]
+    if found[0] is None:  # a kernel of fewer than 32 rows is the mean of the labels
+        assert (learner.kind, n) == ("kernel", 20)
+        return
+    raw = np.array([parts.rest + parts.parts.sum() for parts in found])
+    np.testing.assert_allclose([parts.score for parts in found], raw)
+    votes = as_votes(learner.kind, model, raw)
+    np.testing.assert_allclose(votes, model.votes(x)[0], rtol=1e-5, atol=1e-7)
+    assert 1 <= found[0].rows.min() <= found[0].rows.max() <= n
+
+
+def test_the_nearest_neighbour_is_the_row_itself():
+    X, Y = ranked(table)
+    model = bl.LabelRanker(K, learners=[Neighbours(n_neighbours=5)])
+    model.learn(X[:120], Y[:120])
+    label = int(np.flatnonzero(Y[100])[0])
+    assert explain(model, X[100], label).rows[0].row == 101
+
+
+def test_past_rows_of_sparse_linear_are_products_with_their_dual_variables():
+    X, Y = ranked(words)
+    model = bl.LabelRanker(K, learners=[SparseLinear(memory=500)])
+    model.learn(X[:150], Y[:150])
+    (member,) = members_of(model)
+    x = X[[160]].toarray().ravel()
+    parts = row_parts(member, x, 2)
+    # Nothing has left the memory: what the rows do not account for is the bias.
+    assert parts.rest == pytest.approx(explain(model, X[160], 2).linear[0].bias, abs=1e-5)
+    signs = np.where(Y[parts.rows - 1, 2], 1, -1)
+    products = np.log1p(X[:150].toarray()) @ np.log1p(x)
+    assert (np.sign(parts.parts) * signs * np.sign(products) >= 0).all()
+
+
+@pytest.mark.parametrize("data", [table, words])
+def test_parts_by_removal_are_differences_of_scores(data):
+    X, Y = data()
+    model = bl.LabelRanker(K)
+    model.learn(X[:150], Y[:150])
+    x = X[160] if data is table else X[[160]].toarray().ravel()
+    why = explain(model, X[160], 3)
+    present = ~np.isnan(x) if data is table else x != 0
+    assert sorted(part.feature for part in why.features) == np.flatnonzero(present).tolist()
+    before = model.score(x)[3]
+    for part in why.features:
+        without = x.copy()
+        without[part.feature] = np.nan if data is table else 0.0
+        expected = before - model.score(without)[3]
+        assert part.part == pytest.approx(expected, abs=1e-12)
+        assert part.of_votes.sum() == pytest.approx(expected, abs=1e-12)
+        assert part.value == x[part.feature]
+
+
+def test_evidence_is_the_weighted_share_of_the_linear_members():
+    X, Y = table()
+    model = bl.LabelRanker(K, learners=[Committee([Linear(), Ridge(), Kernel(n_landmarks=64)])])
+    model.learn(X[:150], Y[:150])
+    why = explain(model, X[160], 1)
+    weights = model.learner_weights
+    for part in why.features:
+        own = [
+            (
+                weights[p.vote],
+                float(p.parts[p.features == part.feature].sum() / np.abs(p.parts).sum()),
+            )
+            for p in why.linear
+        ]
+        expected = sum(w * share for w, share in own) / sum(w for w, _ in own)
+        assert part.evidence == pytest.approx(expected)
+    assert [p.vote for p in why.linear] == [0, 1]
+    importance = [abs(part.importance) for part in why.features]
+    assert importance == sorted(importance, reverse=True)
+
+
+def test_the_feature_that_decides_comes_first():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 6))
+    model = bl.LabelRanker(6)
+    model.features = list("abcdef")
+    model.learn(X, X > 0.5)
+    for i, name in enumerate("abcdef"):
+        x = np.full(6, -0.5)
+        x[i] = 2.0
+        assert explain(model, x, i).features[0].name == name
+
+
+def test_trees_are_explained_by_removal():
+    X, Y = table()
+    model = bl.AdaOLMR(K, learners=bl.learners.paper_trees(3))
+    model.learn(X, Y)
+    why = explain(model, X[0], 0)
+    assert not why.linear
+    assert not why.rows
+    assert all(np.isnan(part.evidence) and part.importance == part.part for part in why.features)
+    assert why.to_dict()["features"][0]["evidence"] is None
+
+
+def test_without_features_nothing_is_taken_out():
+    X, Y = table()
+    model = bl.LabelRanker(K)
+    model.learn(X, Y)
+    why = explain(model, X[0], 0, by_feature=False)
+    assert (why.features, why.linear, why.rows) == ([], [], [])
+
+
+def test_a_model_that_has_learned_nothing_is_explained():
+    why = explain(bl.LabelRanker(K), np.zeros(3), 0)
+    assert len(why.features) == 3
+    assert not why.linear
