@@ -175,3 +175,39 @@ def test_options_that_do_not_fit_are_refused(boostline, tmp_path, arguments, err
     assert result.code != 0
     assert error in " ".join(result.err.replace("│", " ").split())
     assert not (tmp_path / "m.blm").exists()
+
+
+def test_rank_names_the_words_that_speak_for_the_first_tag(trained, tmp_path):
+    write_jsonl(tmp_path / "new.jsonl", [{"body": "the refund"}, {"body": "nothing that is known"}])
+    result = trained("rank", "m.blm", "new.jsonl", "--top", 1, "--why", "--json")
+    assert result.lines[0]["why"][0]["name"] == "refund"
+    shown = trained("rank", "m.blm", "new.jsonl", "--why").out
+    assert "because of" in shown
+    assert "refund" in shown
+
+
+def test_inspect_explains_a_text(trained, tmp_path):
+    write_jsonl(tmp_path / "new.jsonl", [{"body": "My <Refund>, the account"}])
+    why = ("inspect", "m.blm", "--data", "new.jsonl", "--row", 1, "--label", "billing")
+    shown = trained(*why).out
+    assert "My <[Refund]>, the ~account~" in shown
+    assert "Rows of the past" in shown
+    told = trained(*why, "--json").json["explanation"]
+    assert told["features"][0]["name"] == "refund"
+
+
+def test_inspect_shows_the_model_and_how_tags_are_ranked(trained):
+    shown = trained("inspect", "m.blm").out
+    assert "TextRanker" in shown
+    assert "sparse linear" in shown
+    labels = trained("inspect", "m.blm", "--data", "tickets.jsonl", "--json").json["labels"]
+    assert sorted(row["name"] for row in labels) == ["billing", "login", "urgent"]
+
+
+@pytest.mark.gate
+def test_the_page_highlights_words(trained, tmp_path):
+    result = trained("inspect", "m.blm", "--data", "tickets.jsonl", "--row", 1, "--html", "a.html")
+    assert result.code == 0, result.err
+    page = (tmp_path / "a.html").read_text()
+    assert '<mark class="for"' in page
+    assert "Evidence:" in page

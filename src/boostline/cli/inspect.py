@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from boostline.cli import options as o
+from boostline.cli.texts import is_text_model, texts_to_score
 from boostline.display.tables import Table, size
-from boostline.display.terminal import note, print_json, print_pairs, print_table
+from boostline.display.terminal import note, print_json, print_pairs, print_table, shows_colours
 
 
 def register(app: typer.Typer) -> None:
@@ -36,6 +38,7 @@ def inspect(
         str | None, typer.Option(help="With --row: explain this label.", show_default="the best")
     ] = None,
     top: Annotated[int, typer.Option(help="Number of lines in each table; 0 for all.", min=0)] = 10,
+    text: o.TextOption = None,
     format: o.FormatOption = None,
     drop: o.DropOption = None,
     delimiter: o.DelimiterOption = None,
@@ -49,8 +52,8 @@ def inspect(
     the learning curve and the weights over time.
     """
     from boostline import inspect as look
-    from boostline.cli.columns import Columns, label_names
-    from boostline.cli.rank import load_model, report
+    from boostline.cli.columns import Columns
+    from boostline.cli.rank import load_model, report, with_text
     from boostline.cli.row_sources import Input
     from boostline.data import Unseen
 
@@ -59,21 +62,23 @@ def inspect(
     if label is not None and row is None:
         raise typer.BadParameter("--label needs --row")
     loaded, record = load_model(model)
-    known = Columns.of(loaded, record)
-    names = known.features
+    is_text = is_text_model(loaded)
+    known = None if is_text else Columns.of(loaded, record)
+    names = None if known is None else known.features
     recorder = look.Recorder.from_state(record["history"]) if "history" in record else None
     label_rows = None
     if recorder is not None and recorder.labels is not None:
-        label_rows = recorder.labels.table(label_names(loaded))
+        label_rows = _label_rows(recorder.labels, loaded)
     why = paths = None
     if data is not None:
-        given = Input(data, None, format, drop, None, delimiter, encoding, zero_based)
+        given = Input(data, None, format, drop, None, delimiter, encoding, zero_based, text)
         unseen = Unseen()
+        rows = _Rows(with_text(given, record) if is_text else given, known, unseen)
         if row is None:
-            label_rows = _ranked_labels(loaded, known, given, unseen)
+            label_rows = _ranked_labels(loaded, rows)
         else:
-            x = _row(known, given, unseen, row)
-            why = look.explain(loaded, x, _label(loaded, x, label))
+            x = rows.number(row)
+            why = look.explain(loaded, x, _label(loaded, x, label), names=names)
             paths = {
                 i: look.tree_path(loaded, i, x, names)[0]
                 for i in why.top(3)
@@ -100,28 +105,52 @@ def inspect(
         note(f"written: {html}")
 
 
-def _ranked_labels(model: Any, known: Any, given: Any, unseen: Any) -> Any:
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of a file, in the form that the model takes."""
+
+    given: Any
+    known: Any  # columns; None for texts
+    unseen: Any
+
+    def blocks(self, with_labels: bool = False) -> Any:
+        from boostline.cli.row_sources import rows_to_score
+
+        if self.known is None:
+            return texts_to_score(self.given, 256, with_labels)
+        return rows_to_score(self.given, 256, self.known, self.unseen, with_labels=with_labels)
+
+    def number(self, number: int) -> Any:
+        first = 1
+        for X, _ in self.blocks():
+            if number < first + X.shape[0]:
+                x = X[number - first]
+                return x.toarray().ravel() if hasattr(x, "toarray") else x
+            first += X.shape[0]
+        raise ValueError(f"--row is {number}, but {self.given.name} has {first - 1} rows")
+
+
+def _ranked_labels(model: Any, rows: _Rows) -> Any:
     """Score a labelled file, and see how each label is ranked."""
     from boostline import inspect as look
-    from boostline.cli.columns import label_names
-    from boostline.cli.row_sources import rows_to_score
 
     losses = look.LabelLosses(model.n_labels)
-    for X, Y in rows_to_score(given, 256, known, unseen, with_labels=True):
-        losses.update(model.score(X), Y)
-    return losses.table(label_names(model))
+    place = {tag: i for i, tag in enumerate(model.labels or ())}
+    for X, Y in rows.blocks(with_labels=True):
+        if rows.known is None:  # tags that the model does not know cannot be ranked
+            told = [{place[tag]: value for tag, value in own.items() if tag in place} for own in Y]
+            losses.update(model.score(list(X)), told)
+        else:
+            losses.update(model.score(X), Y)
+    return _label_rows(losses, model)
 
 
-def _row(known: Any, given: Any, unseen: Any, number: int) -> Any:
-    from boostline.cli.row_sources import rows_to_score
+def _label_rows(losses: Any, model: Any) -> Any:
+    from boostline.cli.columns import label_names
 
-    first = 1
-    for X, _ in rows_to_score(given, 256, known, unseen):
-        if number < first + X.shape[0]:
-            x = X[number - first]
-            return x.toarray().ravel() if hasattr(x, "toarray") else x
-        first += X.shape[0]
-    raise ValueError(f"--row is {number}, but {given.name} has {first - 1} rows")
+    names = label_names(model)
+    room = losses.n_labels - len(names)  # of a model of texts, for tags to come
+    return losses.table([*names, *[""] * room])[: len(names)]
 
 
 def _label(model: Any, x: Any, label: str | None) -> Any:
@@ -133,13 +162,14 @@ def _label(model: Any, x: Any, label: str | None) -> Any:
 def _print_json(path: Path, model: Any, names: Any, labels: Any, why: Any) -> None:
     from boostline import inspect as look
 
+    booster = getattr(model, "booster", model)
     result = {
         "model": str(path),
         "file_bytes": path.stat().st_size,
         "summary": look.summary(model),
-        "config": model.config(),
-        "learners": [row.to_dict() for row in look.learners(model)],
-        "features": [row.to_dict() for row in look.feature_splits(model, names)],
+        "config": booster.config(),
+        "learners": [row.to_dict() for row in look.learners(booster)],
+        "features": [row.to_dict() for row in look.feature_splits(booster, names)],
         "labels": None if labels is None else [row.to_dict() for row in labels],
     }
     if why is not None:
@@ -154,9 +184,10 @@ def _print_tables(path: Path, model: Any, names: Any, labels: Any, top: int) -> 
     from boostline.inspect.summaries import summary_in_words
 
     print_pairs([*summary_in_words(model), ("file", size(path.stat().st_size))], title=str(path))
-    rows = look.learners(model)
+    booster = getattr(model, "booster", model)
+    rows = look.learners(booster)
     tables = [report.learner_table(rows, _title("Learners that matter most", len(rows), top))]
-    features = [row for row in look.feature_splits(model, names) if row.splits]
+    features = [row for row in look.feature_splits(booster, names) if row.splits]
     if features:
         title = _title("Features that split", len(features), top)
         tables.append(report.feature_table(features, title))
@@ -168,6 +199,10 @@ def _print_tables(path: Path, model: Any, names: Any, labels: Any, top: int) -> 
 
 
 def _print_why(model: Any, why: Any, paths: dict[int, Any], top: int) -> None:
+    from boostline.inspect import report
+
+    if is_text_model(model):
+        typer.echo((why.terminal() if shows_colours() else why.marked()) + "\n")
     print_table(
         Table(
             ["learner", "kind", "part of the score", "less the average label's"],
@@ -178,6 +213,11 @@ def _print_why(model: Any, why: Any, paths: dict[int, Any], top: int) -> None:
             title=f"Why {why.name}: score {why.score:.4f}, place {why.rank} of {model.n_labels}",
         )
     )
+    if why.features:
+        title = _title("Words" if is_text_model(model) else "Features", len(why.features), top)
+        print_table(report.part_table(why, title), top or None)
+    if why.rows:
+        print_table(report.past_table(why, "Rows of the past"), top or None)
     for i, steps in paths.items():
         typer.echo(f"tree {i}: " + (", ".join(map(str, steps)) or "has not split"))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,9 +12,13 @@ import typer
 
 from boostline.cli import options as o
 from boostline.cli.row_sources import Input
+from boostline.cli.texts import is_text_model
 from boostline.data.unseen import Unseen
-from boostline.display.tables import Table
+from boostline.display.tables import NONE, Table
 from boostline.display.terminal import note, print_json, print_table
+
+# Features that --why names.
+_MOST_REASONS = 3
 
 
 def register(app: typer.Typer) -> None:
@@ -32,6 +38,10 @@ def rank(
     ],
     top: Annotated[int, typer.Option(help="Number of labels per row; 0 for all.", min=0)] = 5,
     scores: Annotated[bool, typer.Option("--scores", help="Show the scores as well.")] = False,
+    why: Annotated[
+        bool,
+        typer.Option("--why", help="Name the features or words that speak for the first label."),
+    ] = False,
     text: o.TextOption = None,
     format: o.FormatOption = None,
     drop: o.DropOption = None,
@@ -79,7 +89,7 @@ def rank(
         block=block,
         top=top,
         jobs=jobs,
-        look=_Look(scores, json),
+        look=_Look(scores, json, why),
         unseen=Unseen() if unseen is o.Unseen.missing else None,
     )
 
@@ -118,6 +128,7 @@ class _Look:
 
     scores: bool
     json: bool
+    why: bool
 
 
 @dataclass(frozen=True)
@@ -146,7 +157,7 @@ def _rank_rows(
 ) -> None:
     from boostline.cli.columns import Columns, label_names
     from boostline.cli.row_sources import rows_to_score
-    from boostline.cli.texts import is_text_model, texts_to_score
+    from boostline.cli.texts import texts_to_score
     from boostline.scale.engines import LocalEngine
 
     loaded, record = model_and_record
@@ -159,24 +170,62 @@ def _rank_rows(
     names = label_names(loaded)
     count = loaded.n_labels if top == 0 else min(top, loaded.n_labels)
     first = 1
+    at_hand: deque[Any] = deque()
+    features = None if is_text_model(loaded) else rows.features
+
+    def blocks() -> Iterator[Any]:
+        for X, _ in rows:
+            if look.why:
+                at_hand.append(X)
+            yield X
+
     with LocalEngine(jobs).stream(_Best(count), loaded) as run:
-        for order, best in run(X for X, _ in rows):
+        for order, best in run(blocks()):
             ranked = list(enumerate(zip(order, best, strict=True), start=first))
+            reasons = _reasons(loaded, at_hand.popleft(), order, features) if look.why else []
             if look.json:
                 for row, (labels, values) in ranked:
                     found = [names[label] for label in labels]
-                    print_json({"row": row, "labels": found, "scores": values})
+                    told = {"row": row, "labels": found, "scores": values}
+                    if look.why:
+                        told["why"] = [
+                            {"name": part.name, "evidence": part.importance}
+                            for part in reasons[row - first]
+                        ]
+                    print_json(told)
             else:
                 cells = [
-                    [str(row), *_cells(labels, values, names, look.scores)]
+                    [
+                        str(row),
+                        *_cells(labels, values, names, look.scores),
+                        *([_because(reasons[row - first])] if look.why else []),
+                    ]
                     for row, (labels, values) in ranked
                 ]
                 head = ["row", *(str(place) for place in range(1, count + 1))]
+                head += ["because of"] if look.why else []
                 print_table(Table(head, cells))
             first += len(order)
     if first == 1:
         raise ValueError(f"{given.name} has no rows")
     report(unseen, given)
+
+
+def _reasons(model: Any, X: Any, order: list[list[int]], names: Any) -> list[list[Any]]:
+    """The features that speak for the first label of each row, the strongest first."""
+    from boostline.inspect import explain
+
+    found = []
+    for i, labels in enumerate(order):
+        x = X[i] if is_text_model(model) else X[i : i + 1]
+        label = labels[0] if model.labels is None else model.labels[labels[0]]
+        parts = explain(model, x, label, names=names).features
+        found.append([part for part in parts if part.importance > 0][:_MOST_REASONS])
+    return found
+
+
+def _because(parts: list[Any]) -> str:
+    return ", ".join(part.name for part in parts) or NONE
 
 
 def _cells(labels: list[int], values: list[float], names: list[Any], scores: bool) -> list[str]:

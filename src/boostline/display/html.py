@@ -37,6 +37,9 @@ tbody th { font-weight: normal; }
 .plainly { border-left: 5px solid var(--vermillion); background: var(--panel); padding: .6rem 1rem; }
 .holds { color: var(--good); } .fails { color: var(--bad); font-weight: bold; }
 summary { cursor: pointer; }
+.words { white-space: pre-wrap; background: var(--panel); padding: .6rem 1rem; }
+mark { color: inherit; background: color-mix(in srgb, var(--blue) calc(var(--strength) * 50%), transparent); }
+mark.against { background: color-mix(in srgb, var(--vermillion) calc(var(--strength) * 50%), transparent); }
 code, pre { background: var(--panel); padding: .1rem .3rem; }
 """
 

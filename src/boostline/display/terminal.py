@@ -87,6 +87,11 @@ def print_pairs(pairs: Iterable[tuple[str, str]], title: str | None = None) -> N
     console().print(table)
 
 
+def shows_colours() -> bool:
+    """Whether standard output is a terminal with colours."""
+    return bool(console().color_system)
+
+
 def note(text: str) -> None:
     """Say something beside the result."""
     print(text, file=sys.stderr, flush=True)

@@ -16,9 +16,11 @@ from boostline.inspect.explanations import Explanation
 from boostline.inspect.label_rows import LabelRow, worst_first
 from boostline.inspect.recorder import Recording
 from boostline.inspect.summaries import summary_in_words
+from boostline.inspect.texts import TextExplanation
 from boostline.inspect.trees import trees_of
 
 _MOST_ROWS = 500
+_MOST_PARTS = 30
 
 
 def html_report(
@@ -35,7 +37,7 @@ def html_report(
     Parameters
     ----------
     model
-        A booster.
+        A booster, or a `boostline.text.TextRanker`.
     title
         Heading of the page.
     features
@@ -54,8 +56,9 @@ def html_report(
     >>> page.startswith("<!doctype html>"), "<h2>Learners</h2>" in page
     (True, True)
     """
-    trees = trees_of(model)
-    learners = learner_rows.rows_of(model, trees)
+    booster = getattr(model, "booster", model)
+    trees = trees_of(booster)
+    learners = learner_rows.rows_of(booster, trees)
     names = [row.name for row in learners]
     parts = [f"<h1>{escape(title)}</h1>", Table(["", ""], summary_in_words(model)).html()]
     if history is not None and len(history) > 1:
@@ -76,6 +79,7 @@ def html_report(
         parts += [
             f"<h2>Why {escape(str(why.name))}</h2>",
             f"<p>Score {why.score:.4f}, place {why.rank} of {model.n_labels}.</p>",
+            *_what_spoke(why),
             chart(
                 partial(pictures.explanation_picture, why),
                 "What moves it",
@@ -87,7 +91,7 @@ def html_report(
         chart(partial(pictures.learners_picture, learners), "Edges and weights of the learners"),
         learner_table(learners).html(_MOST_ROWS),
     ]
-    splits = [row for row in feature_rows.rows_of(model, trees, features) if row.splits]
+    splits = [row for row in feature_rows.rows_of(booster, trees, features) if row.splits]
     if splits:
         parts += [
             "<h2>Features</h2>",
@@ -102,6 +106,51 @@ def html_report(
             label_table(ordered).html(_MOST_ROWS),
         ]
     return page(title, parts)
+
+
+def _what_spoke(why: Explanation) -> list[str]:
+    """The features or words that made a score, and the rows of the past."""
+    parts = []
+    if isinstance(why, TextExplanation):
+        parts.append(f'<p class="words">{why.html()}</p>')
+    if why.features:
+        parts.append(part_table(why).html(_MOST_PARTS))
+    if why.rows:
+        parts.append(past_table(why).html(_MOST_PARTS))
+    return parts
+
+
+def part_table(why: Explanation, title: str = "") -> Table:
+    """The features that made a score."""
+    what = "word" if isinstance(why, TextExplanation) else "feature"
+    has_evidence = any(not np.isnan(part.evidence) for part in why.features)
+    columns = [what, "value", *(["evidence"] if has_evidence else []), "part of the score"]
+    cells = [
+        [
+            part.name,
+            f"{part.value:.4g}",
+            *([f"{100 * part.evidence:z.1f} %"] if has_evidence else []),
+            f"{part.part:z.4f}",
+        ]
+        for part in why.features
+    ]
+    note = f"Part of the score: how much lower it is without the {what}."
+    if has_evidence:
+        note = (
+            f"Evidence: the {what}'s share of what the linear learners say of this label; exact. {note} It may change "
+            "because another label's score does."
+        )
+    return Table(columns, cells, title, note)
+
+
+def past_table(why: Explanation, title: str = "") -> Table:
+    """The rows of the past that speak for a label or against it."""
+    return Table(
+        ["row learned", "learner", "part of the learner's score"],
+        [[f"{row.row:,}", why.names[row.vote], f"{row.part:z.4f}"] for row in why.rows],
+        title,
+        "Rows are counted among those that had labels to rank, from 1 on.",
+    )
 
 
 def learner_table(rows: list[learner_rows.LearnerRow], title: str = "") -> Table:

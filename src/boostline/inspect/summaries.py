@@ -18,6 +18,13 @@ def summary(model: Any) -> dict[str, Any]:
     >>> summary(bl.AdaOLMR(n_labels=6, learners=bl.learners.paper_trees(10)))["learners"]
     10
     """
+    if hasattr(model, "text_features"):
+        return {
+            **summary(model.booster),
+            "algorithm": type(model).__name__,
+            "labels": model.n_labels,
+            "memory_bytes": model.memory_usage(),
+        }
     trees = trees_of(model)
     rows = rows_of(model, trees)
     ranked = int(model.label_set_sizes.sum())

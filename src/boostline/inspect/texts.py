@@ -130,7 +130,7 @@ def explain_text(
         for (column, own), part in zip(by_column.items(), found.removed, strict=False)
     ]
     places = [
-        (span.start, span.stop, part.importance / len(own))
+        (span.start, span.stop, part.importance)
         for own, part in zip(by_column.values(), parts, strict=True)
         for span in own
     ]

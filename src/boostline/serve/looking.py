@@ -187,7 +187,7 @@ def why(service: Service, id: str, label: str | None) -> dict[str, Any]:
             place = fold.labels.place[label]
         else:
             raise Problem(422, f"label is {label[:80]!r}, but there is no such label", "label")
-        found = explain(fold.model, row, place)
+        found = explain(fold.model, row, place, names=fold.features.names or None)
     return {
         "id": id,
         "label": fold.labels.names[place],
@@ -201,6 +201,10 @@ def why(service: Service, id: str, label: str | None) -> dict[str, Any]:
                 "lift": float(found.lifts[i]),
             }
             for i in found.top(8)
+        ],
+        "features": [
+            {"name": part.name, "evidence": part.importance, "part": part.part}
+            for part in found.features[:8]
         ],
     }
 
