@@ -142,6 +142,22 @@ void bind_boosters(nb::module_& m) {
         .def("show", &Model::show, "rows"_a, "n_features"_a, "turn"_a)
         .def("rank", &Model::rank, "rows"_a, "n_features"_a, "top"_a)
         .def("score", &Model::score, "rows"_a, "n_features"_a)
+        .def("scores_and_probabilities", &Model::scores_and_probabilities, "rows"_a, "n_features"_a)
+        // Of the probabilities above which labels are named: for the micro-F1, or for each label's own F1.
+        .def(
+            "thresholds",
+            [](const Model& self, bool of_each_label) {
+                std::vector<double> out;
+                self.reading([&](const Booster& b) {
+                    const Calibration& known = b.calibration();
+                    out.resize(static_cast<std::size_t>(b.n_labels()));
+                    for (std::size_t l = 0; l < out.size(); ++l)
+                        out[l] = of_each_label ? known.macro_threshold(l) : known.micro_threshold();
+                    return 0;
+                });
+                return to_numpy(out.data(), {out.size()});
+            },
+            "of_each_label"_a)
         .def("votes", &Model::votes, "rows"_a, "n_features"_a)
         .def("contributions", &Model::contributions, "rows"_a, "n_features"_a)
         .def(
@@ -221,6 +237,9 @@ void bind_boosters(nb::module_& m) {
         .def(
             "watch_drift", [](Model& self, bool watch) { self.writing([&](Booster& b) { b.watch_drift(watch); }); },
             "watch"_a)
+        .def(
+            "learn_probabilities",
+            [](Model& self, bool learn) { self.writing([&](Booster& b) { b.learn_probabilities(learn); }); }, "learn"_a)
         .def("forget_tables",
              [](Model& self) { self.writing([&](Booster& b) { dynamic_cast<OnlineBMR&>(b).forget_tables(); }); })
         .def(

@@ -132,6 +132,13 @@ class Model {
                          [](const Booster& b, const Row& row, double* out) { b.score(row, out); });
     }
 
+    // (rows, 2, labels): scores, and what they say of P(relevant).
+    NewArray<double> scores_and_probabilities(nb::object rows, std::int64_t n_features) const {
+        return over_rows<2>(std::move(rows), n_features, [](const Booster& b, const Row& row, double* out) {
+            b.probabilities(row, out, out + b.n_labels());
+        });
+    }
+
     // (rows, top): the labels with the highest scores, best first.
     NewArray<std::int64_t> rank(nb::object rows, std::int64_t n_features, std::size_t top) const {
         const Rows input(std::move(rows), n_features);
@@ -181,13 +188,13 @@ class Model {
 
     // (rows, votes, labels)
     NewArray<double> votes(nb::object rows, std::int64_t n_features) const {
-        return over_rows<true>(std::move(rows), n_features,
-                               [](const Booster& b, const Row& row, double* out) { b.votes(row, out); });
+        return over_rows<kOfVotes>(std::move(rows), n_features,
+                                   [](const Booster& b, const Row& row, double* out) { b.votes(row, out); });
     }
 
     // (rows, votes, labels): what each vote adds to the scores
     NewArray<double> contributions(nb::object rows, std::int64_t n_features) const {
-        return over_rows<true>(std::move(rows), n_features, [](const Booster& b, const Row& row, double* out) {
+        return over_rows<kOfVotes>(std::move(rows), n_features, [](const Booster& b, const Row& row, double* out) {
             std::vector<double> votes(static_cast<std::size_t>(b.n_votes()) * static_cast<std::size_t>(b.n_labels()));
             b.votes(row, votes.data());
             b.contributions(votes.data(), out);
@@ -235,27 +242,28 @@ class Model {
                                         std::to_string(booster_->n_features()) + ", as in the rows learned before");
     }
 
-    // An array with `n_labels` numbers for each row, or for each row and vote.
-    template <bool kOfVotes = false, class Task>
+    static constexpr std::size_t kOfVotes = 0;
+    // An array with `n_labels` numbers for each row, or several times as many.
+    template <std::size_t kParts = 1, class Task>
     NewArray<double> over_rows(nb::object rows, std::int64_t n_features, Task&& task) const {
         const Rows input(std::move(rows), n_features);
         std::unique_ptr<double[]> out;
-        std::size_t n_votes = 1, k = 0;
+        std::size_t n_parts = kParts, k = 0;
         {
             nb::gil_scoped_release no_gil;
             const Lock::Reading lock(lock_);
             const MemoryFaults::InCall in_call;
             check_width(n_features);
             k = static_cast<std::size_t>(booster_->n_labels());
-            if (kOfVotes) n_votes = static_cast<std::size_t>(booster_->n_votes());
-            out.reset(new double[std::max<std::size_t>(1, input.size() * n_votes * k)]);
+            if (kParts == kOfVotes) n_parts = static_cast<std::size_t>(booster_->n_votes());
+            out.reset(new double[std::max<std::size_t>(1, input.size() * n_parts * k)]);
             std::vector<double> scratch = input.scratch();
             for (std::size_t i = 0; i < input.size(); ++i) {
                 if (i % kRowsBetweenSignals == kRowsBetweenSignals - 1) check_signals();
-                input.with_row(i, scratch, [&](const Row& row) { task(*booster_, row, &out[i * n_votes * k]); });
+                input.with_row(i, scratch, [&](const Row& row) { task(*booster_, row, &out[i * n_parts * k]); });
             }
         }
-        if (kOfVotes) return to_numpy(std::move(out), {input.size(), n_votes, k});
+        if (kParts != 1) return to_numpy(std::move(out), {input.size(), n_parts, k});
         return to_numpy(std::move(out), {input.size(), k});
     }
 

@@ -68,6 +68,7 @@ class ArchiveView {
   public:
     virtual ~ArchiveView() = default;
 
+    bool has(const std::string& name) const { return find(name).is_there; }
     template <class T>
     std::size_t size(const std::string& name) const {
         const Entry entry = find(name);

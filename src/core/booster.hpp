@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "core/calibration.hpp"
 #include "core/drift_alarm.hpp"
 #include "core/learner_group.hpp"
 #include "core/pair_scratch.hpp"
@@ -21,14 +22,16 @@ class Booster {
   public:
     using Learners = LearnerGroup::Learners;
 
-    Booster(std::int32_t n_labels, std::int64_t n_features, Learners learners, std::uint64_t seed)
+    Booster(std::int32_t n_labels, std::int64_t n_features, Learners learners, std::uint64_t seed,
+            bool scores_are_distribution = false)
         : n_labels_(n_labels),
           n_features_(n_features),
           seed_(seed),
           learners_(std::move(learners)),
           n_votes_(static_cast<std::int32_t>(learners_.n_votes())),
           record_(n_votes_, n_labels),
-          recent_(static_cast<std::size_t>(n_labels)) {
+          recent_(static_cast<std::size_t>(n_labels)),
+          calibration_(n_labels, scores_are_distribution) {
         resize_workspace();
     }
     virtual ~Booster() = default;
@@ -51,12 +54,14 @@ class Booster {
             const double loss = loss_of(scores, labels, scratch_[0]);
             if (watches_drift_) recent_.prepare(x, labels);
             teach(x, labels);  // lines 10 to 12
+            if (calibrates_) calibration_.learn(scores, labels);
             finish_round(labels, loss);
         } else {
             if (learns_without_pairs(labels)) {
                 std::fill(costs_.begin(), costs_.end(), 0.0);  // nobody voted wrongly
                 teach(x, labels);
             }
+            if (calibrates_) calibration_.learn(scores, labels);
             record_.add_row_without_pairs();
             clock_ += 1;
             row_learned(labels);
@@ -81,6 +86,14 @@ class Booster {
         kept_all = std::move(all);
     }
 
+    // P(relevant) of every label, and the scores it is taken from.
+    void probabilities(const Row& x, double* scores, double* out) const {
+        score(x, scores);
+        std::copy(scores, scores + n_labels_, out);
+        calibration_.probabilities(out);
+    }
+    const Calibration& calibration() const { return calibration_; }
+
     // The votes of every learner, n_votes x k: what `score` adds up.
     void votes(const Row& x, double* out) const {
         learners_.predict(x, static_cast<std::size_t>(n_labels_), learners_.n_votes(), out);
@@ -91,6 +104,7 @@ class Booster {
         learners_.grow_labels(n);
         record_.grow_labels(n);
         recent_.grow_labels(static_cast<std::size_t>(n));
+        calibration_.grow_labels(n);
         resize_workspace();
     }
 
@@ -102,6 +116,8 @@ class Booster {
 
     // Whether to start anew when the loss has risen for good.
     void watch_drift(bool watch) { watches_drift_ = watch; }
+    // Whether probabilities are learned as well. Scores of rows that were learned before say nothing about new rows.
+    void learn_probabilities(bool learn) { calibrates_ = learn; }
 
     std::uint64_t clock() const { return clock_; }
     // The expert that is followed at time t, counted from 1.
@@ -126,7 +142,7 @@ class Booster {
         const std::size_t doubles = votes_.capacity() + expert_scores_.capacity() + costs_.capacity() +
                                     rank_losses_.capacity() + cost_widths_.capacity() + learner_weights_.capacity();
         return sizeof(*this) + doubles * sizeof(double) + record_.memory_bytes() + recent_.memory_bytes() +
-               learners_.memory_bytes();
+               calibration_.memory_bytes() + learners_.memory_bytes();
     }
 
     // With `share_serial` the learners written in Python are not copied: see restore.
@@ -147,6 +163,7 @@ class Booster {
         out.add("restarts", std::vector<std::int64_t>{n_restarts_, static_cast<std::int64_t>(restarted_at_)});
         out.add("drift_alarm", alarm_.values());
         if (watches_drift_) recent_.save(out, "recent_");
+        calibration_.save(out);
     }
     // Fills what `check` looks at, and checks it.
     void load(const ArchiveView& in) {
@@ -161,6 +178,7 @@ class Booster {
                 "restarts");
         alarm_.check(static_cast<double>(clock_));
         recent_.check("recent_", static_cast<std::size_t>(n_features_));
+        calibration_.check();
     }
 
     // The last round, for tests and for looking inside.
@@ -215,6 +233,7 @@ class Booster {
         restarted_at_ = earlier.restarted_at_;
         alarm_ = earlier.alarm_;
         recent_ = earlier.recent_;
+        calibration_ = earlier.calibration_;
     }
 
     virtual void load_own(const ArchiveView& in) {
@@ -229,6 +248,7 @@ class Booster {
         in.read("drift_alarm", DriftAlarm::kValues, alarm);
         alarm_.set(alarm);
         if (watches_drift_) recent_.load(in, "recent_", static_cast<std::size_t>(n_features_));
+        calibration_.load(in);
     }
     // Works out what follows from the state.
     virtual void after_load() {}
@@ -353,6 +373,7 @@ class Booster {
     void restart() noexcept {
         learners_.reset(/*serial=*/false);
         restart_weights();
+        calibration_.restart();
         alarm_ = DriftAlarm();
         n_restarts_ += 1;
         restarted_at_ = clock_;
@@ -383,6 +404,8 @@ class Booster {
     bool watches_drift_ = false;
     DriftAlarm alarm_;
     RecentExamples recent_;  // only where drift is watched
+    Calibration calibration_;
+    bool calibrates_ = true;
     std::int64_t n_restarts_ = 0;
     std::uint64_t restarted_at_ = 0;
     std::vector<PairScratch> scratch_;

@@ -20,7 +20,7 @@ class LabelRanker final : public Booster {
     // The prior is where the weights start, one per vote, in proportion.
     LabelRanker(std::int32_t n_labels, std::int64_t n_features, Learners learners, std::uint64_t seed,
                 const std::vector<double>& prior)
-        : Booster(n_labels, n_features, std::move(learners), seed),
+        : Booster(n_labels, n_features, std::move(learners), seed, /*scores_are_distribution=*/true),
           pool_(prior.size()),
           portfolio_(at_every_temperature(prior)) {
         if (prior.size() != static_cast<std::size_t>(n_votes_))

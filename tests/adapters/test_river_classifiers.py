@@ -15,7 +15,6 @@ pytest.importorskip("river")
 from river import checks, datasets, feature_extraction, preprocessing
 
 import boostline as bl
-from boostline.adapters.zero_point import ZeroPoint
 from boostline.learners import paper_trees
 from boostline.river import AdaOLMRClassifier, LabelRankerClassifier, OnlineBMRClassifier
 
@@ -30,7 +29,7 @@ MODELS = {
     "AdaOLMR": lambda: AdaOLMRClassifier(paper_trees(10)),
     "AdaOLMR without a seed": lambda: AdaOLMRClassifier(paper_trees(10), seed=None),
     "AdaOLMR, draw, counts": lambda: AdaOLMRClassifier(
-        paper_trees(10), expert="draw", zero_point="common", fill_value=0.0
+        paper_trees(10), expert="draw", aim="macro-f1", fill_value=0.0
     ),
     "OnlineBMR": lambda: OnlineBMRClassifier(paper_trees(10), labels=["Class2", "Class1"]),
     "pipeline": lambda: preprocessing.StandardScaler() | AdaOLMRClassifier(paper_trees(10)),
@@ -64,16 +63,18 @@ def test_learn_one_is_the_core_on_yeast(make):
     settings = {"expert": "weighted"} if make is AdaOLMRClassifier else {}
     core_class = bl.AdaOLMR if make is AdaOLMRClassifier else bl.OnlineBMR
     core = core_class(labels=labels, learners=paper_trees(10), seed=4, **settings)
-    zero = ZeroPoint(len(labels))
     for x, y in rows:
         row, relevant = [x[n] for n in names], np.array([y[label] for label in labels])
         if core.n_features is not None:
             scores = core.score(row)
             assert model.score_one(x) == dict(zip(labels, scores, strict=True))
-            named = dict(zip(labels, zero.decide(scores) > 0, strict=True))
+            named = dict(zip(labels, core.predict(row), strict=True))
             assert model.predict_one(x) == named
+            assert model.predict_one(x).scores == model.score_one(x)
+            likely = {label: p[True] for label, p in model.predict_proba_one(x).items()}
+            assert likely == dict(zip(labels, core.probabilities(row), strict=True))
         model.learn_one(x, y)
-        zero.observe_one(core.learn(row, relevant), relevant)
+        core.learn(row, relevant)
     assert model.booster.clock == len(rows)
 
 
@@ -317,7 +318,7 @@ def test_weights_reach_the_core():
     ("parameters", "message"),
     [
         ({"absent": "maybe"}, "absent is 'maybe'"),
-        ({"zero_point": "median"}, "zero_point is 'median'"),
+        ({"aim": "median"}, "aim is 'median'"),
         ({"n_features": 0}, "n_features is 0"),
     ],
 )

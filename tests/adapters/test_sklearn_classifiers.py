@@ -20,7 +20,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import boostline as bl
-from boostline.adapters.zero_point import ZeroPoint
 from boostline.contract.label_sets import LabelLists
 from boostline.learners import paper_trees
 from boostline.sklearn import AdaOLMRClassifier, LabelRankerClassifier, OnlineBMRClassifier
@@ -43,18 +42,17 @@ def test_predict_is_where_the_decision_function_is_above_zero(make, data):
     assert model.classes_.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_partial_fit_is_the_core_and_the_zero_point_is_learned_from_scores_before_learning(data):
+def test_partial_fit_is_the_core(data):
     X, Y = data
     model = AdaOLMRClassifier(paper_trees(10), random_state=3)
     model.partial_fit(X[:1], Y[:1])
     core = bl.AdaOLMR(5, learners=paper_trees(10), expert="weighted", seed=model.booster_.seed)
     model.partial_fit(X[1:], Y[1:])
-    before = core.learn(X, Y)
+    core.learn(X, Y)
     np.testing.assert_array_equal(model.booster_.score(X), core.score(X))
-    zero = ZeroPoint(5)
-    zero.observe(before, Y)
-    np.testing.assert_array_equal(model.zero_point_.thresholds, zero.thresholds)
-    np.testing.assert_array_equal(model.decision_function(X), zero.decide(core.score(X)))
+    np.testing.assert_array_equal(model.predict_proba(X), core.probabilities(X))
+    np.testing.assert_array_equal(model.predict(X), core.predict(X))
+    np.testing.assert_array_equal(model.rank(X, 2), core.rank(X, 2))
 
 
 @BOTH
@@ -64,7 +62,6 @@ def test_blocks_of_any_size_give_the_same_model(make, data):
     parts = make(paper_trees(10), random_state=0)
     for rows in np.split(np.arange(len(X)), [1, 2, 50, 51, 333]):
         parts.partial_fit(X[rows], Y[rows])
-    assert pickle.dumps(whole.zero_point_) == pickle.dumps(parts.zero_point_)
     np.testing.assert_array_equal(whole.decision_function(X), parts.decision_function(X))
 
 
@@ -97,7 +94,7 @@ def test_many_sparse_labels_are_never_dense_all_at_once(monkeypatch):
     monkeypatch.setattr(LabelLists, "mask", watched_mask)
     X = rng.normal(size=(3000, 4))
     model = AdaOLMRClassifier(paper_trees(1), random_state=0).fit(X, sparse.csr_matrix(Y))
-    assert largest and max(largest) < 3000
+    assert all(n < 3000 for n in largest)
     monkeypatch.undo()
     dense = AdaOLMRClassifier(paper_trees(1), random_state=0).fit(X, Y.toarray())
     np.testing.assert_array_equal(model.decision_function(X), dense.decision_function(X))
@@ -108,8 +105,10 @@ def test_several_passes_and_threads(data):
     once = AdaOLMRClassifier(paper_trees(10), random_state=0).fit(X, Y)
     thrice = AdaOLMRClassifier(paper_trees(10), n_passes=3, random_state=0).fit(X, Y)
     assert (once.booster_.clock, thrice.booster_.clock) == (400, 1200)
-    # Later passes see rows that were learned before: their scores must not move the zero point.
-    assert once.zero_point_.n_examples == thrice.zero_point_.n_examples == 400
+    # Later passes see rows that were learned before: their scores must not move the probabilities.
+    same = once.booster_.state()["arrays"], thrice.booster_.state()["arrays"]
+    for name in ("calibration_shared", "calibration_labels"):
+        np.testing.assert_array_equal(same[0][name], same[1][name])
     threads = AdaOLMRClassifier(paper_trees(10), n_passes=3, random_state=0, n_jobs=2).fit(X, Y)
     assert threads.booster_.n_threads == 2
     np.testing.assert_array_equal(thrice.decision_function(X), threads.decision_function(X))
@@ -121,6 +120,7 @@ def test_multiclass_and_binary_shapes(make):
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     model = make(paper_trees(20), random_state=0, n_passes=3).fit(X, names)
     assert model.decision_function(X).shape == (150, 3)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
     assert model.classes_.tolist() == ["setosa", "versicolor", "virginica"]
     assert model.score(X, names) > 0.9
     two = make(paper_trees(20), random_state=0).fit(X[:100], names[:100])
@@ -142,7 +142,6 @@ def test_whole_weights_are_repeated_rows(data):
     other = AdaOLMRClassifier(paper_trees(10), random_state=0)
     other.partial_fit(X.repeat(weights, axis=0), Y.repeat(weights, axis=0))
     np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
-    assert pickle.dumps(one.zero_point_) == pickle.dumps(other.zero_point_)
 
 
 def test_weights_up_to_one_are_the_boosters(data):
@@ -265,13 +264,15 @@ def test_grid_search_in_a_pipeline(data):
     assert scores.mean() == pytest.approx(search.best_score_)
 
 
-def test_common_zero_point_keeps_the_ranking(data):
+@pytest.mark.parametrize("aim", ["micro-f1", "macro-f1", 0.2])
+def test_decisions_and_probabilities_order_the_rows_alike_for_each_label(data, aim):
     X, Y = data
-    model = AdaOLMRClassifier(paper_trees(10), zero_point="common", random_state=0).fit(X, Y)
-    np.testing.assert_array_equal(
-        np.argsort(-model.decision_function(X), axis=1, kind="stable"),
-        np.argsort(-model.booster_.score(X), axis=1, kind="stable"),
-    )
+    model = LabelRankerClassifier(aim=aim, random_state=0).fit(X, Y)
+    decided, likely = model.decision_function(X), model.predict_proba(X)
+    np.testing.assert_array_equal(decided.argsort(axis=0), likely.argsort(axis=0))
+    np.testing.assert_array_equal(decided > 0, model.booster_.predict(X, aim))
+    assert likely.min() > 0
+    assert likely.max() < 1
 
 
 @pytest.mark.parametrize(
@@ -303,7 +304,7 @@ def test_bad_input_is_refused_and_changes_nothing(change, message, data):
 def test_bad_arguments_are_refused(data):
     X, Y = data
     for parameters, message in [
-        ({"zero_point": "median"}, "zero_point is 'median'"),
+        ({"aim": "median"}, "aim is 'median'"),
         ({"n_passes": 0}, "n_passes is 0"),
         ({"expert": "first"}, "expert is 'first'"),
     ]:

@@ -42,6 +42,10 @@ def rank(
         bool,
         typer.Option("--why", help="Name the features or words that speak for the first label."),
     ] = False,
+    probabilities: Annotated[
+        bool,
+        typer.Option("--probabilities", help="Show how likely each label is to be relevant."),
+    ] = False,
     text: o.TextOption = None,
     format: o.FormatOption = None,
     drop: o.DropOption = None,
@@ -68,7 +72,8 @@ def rank(
 ) -> None:
     """Rank the labels of every row of a file. The model does not change.
 
-    With --json, one JSON object per row: {"row": 1, "labels": [...], "scores": [...]}.
+    With --json, one JSON object per row: {"row": 1, "labels": [...], "scores": [...]}, with
+    --probabilities also "probabilities".
     """
     if jobs == 0:
         raise typer.BadParameter("0 is neither a number of processes nor -1", param_hint="--jobs")
@@ -89,7 +94,7 @@ def rank(
         block=block,
         top=top,
         jobs=jobs,
-        look=_Look(scores, json, why),
+        look=_Look(scores, probabilities, json, why),
         unseen=Unseen() if unseen is o.Unseen.missing else None,
     )
 
@@ -127,22 +132,29 @@ class _Look:
     """How rankings are printed."""
 
     scores: bool
+    probabilities: bool
     json: bool
     why: bool
 
 
 @dataclass(frozen=True)
 class _Best:
-    """A task for other processes: the best labels of some rows and their scores."""
+    """A task for other processes: the best labels of some rows, and the numbers to show with them."""
 
     count: int
+    look: _Look
 
-    def __call__(self, model: Any, X: Any) -> tuple[list[list[int]], list[list[float]]]:
+    def __call__(self, model: Any, X: Any) -> tuple[list[list[int]], dict[str, list[list[float]]]]:
         import numpy as np
 
-        scores = np.atleast_2d(model.score(X))
+        scores, likely = (np.atleast_2d(part) for part in model.scores_and_probabilities(X))
         order = np.argsort(-scores, axis=1, kind="stable")[:, : self.count]
-        return order.tolist(), np.take_along_axis(scores, order, axis=1).tolist()
+        shown = {"scores": scores} if self.look.scores or self.look.json else {}
+        if self.look.probabilities:
+            shown["probabilities"] = likely
+        return order.tolist(), {
+            name: np.take_along_axis(of, order, axis=1).tolist() for name, of in shown.items()
+        }
 
 
 def _rank_rows(
@@ -179,28 +191,26 @@ def _rank_rows(
                 at_hand.append(X)
             yield X
 
-    with LocalEngine(jobs).stream(_Best(count), loaded) as run:
-        for order, best in run(blocks()):
-            ranked = list(enumerate(zip(order, best, strict=True), start=first))
+    with LocalEngine(jobs).stream(_Best(count, look), loaded) as run:
+        for order, numbers in run(blocks()):
             reasons = _reasons(loaded, at_hand.popleft(), order, features) if look.why else []
             if look.json:
-                for row, (labels, values) in ranked:
+                for i, labels in enumerate(order):
                     found = [names[label] for label in labels]
-                    told = {"row": row, "labels": found, "scores": values}
+                    told: dict[str, Any] = {name: values[i] for name, values in numbers.items()}
                     if look.why:
                         told["why"] = [
-                            {"name": part.name, "evidence": part.importance}
-                            for part in reasons[row - first]
+                            {"name": part.name, "evidence": part.importance} for part in reasons[i]
                         ]
-                    print_json(told)
+                    print_json({"row": first + i, "labels": found, **told})
             else:
                 cells = [
                     [
-                        str(row),
-                        *_cells(labels, values, names, look.scores),
-                        *([_because(reasons[row - first])] if look.why else []),
+                        str(first + i),
+                        *_cells(labels, [of[i] for of in numbers.values()], names),
+                        *([_because(reasons[i])] if look.why else []),
                     ]
-                    for row, (labels, values) in ranked
+                    for i, labels in enumerate(order)
                 ]
                 head = ["row", *(str(place) for place in range(1, count + 1))]
                 head += ["because of"] if look.why else []
@@ -228,10 +238,11 @@ def _because(parts: list[Any]) -> str:
     return ", ".join(part.name for part in parts) or NONE
 
 
-def _cells(labels: list[int], values: list[float], names: list[Any], scores: bool) -> list[str]:
-    if not scores:
-        return [str(names[label]) for label in labels]
-    return [f"{names[label]} {value:.4f}" for label, value in zip(labels, values, strict=True)]
+def _cells(labels: list[int], numbers: list[list[float]], names: list[Any]) -> list[str]:
+    return [
+        " ".join([str(names[label]), *(f"{of_row[i]:.4f}" for of_row in numbers)])
+        for i, label in enumerate(labels)
+    ]
 
 
 def with_text(given: Input, record: dict[str, Any]) -> Input:

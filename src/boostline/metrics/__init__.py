@@ -24,6 +24,12 @@ from boostline.metrics.functions import (
     rank_loss_rows,
     ranking,
 )
+from boostline.metrics.probabilities import (
+    calibration_error,
+    expected_calibration_error,
+    log_loss,
+    log_loss_rows,
+)
 from boostline.metrics.sorted_scores import Ranking
 from boostline.metrics.streaming import *  # noqa: F403 - a new metric is named in its own file
 
@@ -31,8 +37,12 @@ __all__ = [
     "Ranking",
     "average_precision",
     "average_precision_rows",
+    "calibration_error",
     "coverage",
     "coverage_rows",
+    "expected_calibration_error",
+    "log_loss",
+    "log_loss_rows",
     "n_without_pairs",
     "ndcg_at",
     "ndcg_at_rows",

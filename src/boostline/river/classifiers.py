@@ -11,16 +11,18 @@ from numpy.typing import NDArray
 from river import base
 
 from boostline.adapters.boosters import make_booster
-from boostline.adapters.zero_point import ZeroPoint, check_zero_point
 from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR
+from boostline.boosters.aims import Aim, read_aim
 from boostline.boosters.growth import CannotGrow
 from boostline.contract.label_sets import UNKNOWN, LabelSets
 from boostline.contract.labels import distinct_labels, read_told
 from boostline.contract.numbers import read_weights, real_number, whole_number
 from boostline.learners import paper_trees
 from boostline.river.feature_places import FeaturePlaces
+from boostline.river.scored_labels import ScoredLabels
 
 Features = Mapping[Any, Any]
+FloatArray = NDArray[np.float64]
 
 _ABSENT = {"irrelevant": 0, "unknown": UNKNOWN}
 _MIN_LABELS = 2  # below that there is no pair to rank
@@ -35,7 +37,7 @@ class _Classifier(base.MultiLabelClassifier):
     learners: Any = None
     _: KW_ONLY
     labels: Sequence[Any] | None = None
-    zero_point: str = "label"
+    aim: Aim = "micro-f1"
     absent: str = "irrelevant"
     n_features: int | None = None
     fill_value: float | None = None
@@ -46,7 +48,7 @@ class _Classifier(base.MultiLabelClassifier):
         """Check the parameters and start with nothing known but the labels that were given."""
         if self.absent not in _ABSENT:
             raise ValueError(f"absent is {self.absent!r}, but must be one of {', '.join(_ABSENT)}")
-        check_zero_point(self.zero_point)
+        read_aim(self.aim)
         if self.n_features is not None:
             whole_number(self.n_features, "n_features", 1)
         if self.fill_value is not None:
@@ -54,7 +56,6 @@ class _Classifier(base.MultiLabelClassifier):
         self._features = FeaturePlaces(self.n_features, self.fill_value)
         self._index: dict[Any, int] = {}
         self._booster: Booster | None = None
-        self._zero: ZeroPoint | None = None
         self._admit_labels(self.labels or ())
 
     @classmethod
@@ -102,7 +103,7 @@ class _Classifier(base.MultiLabelClassifier):
         if new := [label for label in told if label not in index]:
             new.sort(key=lambda label: (type(label).__name__, str(label)))
             self._admit_labels(new)
-        if self._booster is None or self._zero is None or self._features.capacity is None:
+        if self._booster is None or self._features.capacity is None:
             return  # nothing to rank, or nothing to tell examples apart
         if len(told) == len(index):
             relevance = np.array([told[label] for label in index], dtype=np.int8)
@@ -110,8 +111,7 @@ class _Classifier(base.MultiLabelClassifier):
             relevance = np.full(len(index), _ABSENT[self.absent], dtype=np.int8)
             relevance[[index[label] for label in told]] = list(told.values())
         sets = LabelSets.of_relevance(relevance[np.newaxis])
-        scores = self._booster.learn(row, sets, weight=w)
-        self._zero.observe_one(scores, relevance, w)
+        self._booster.learn(row, sets, weight=w, return_scores=False)
 
     def _follow_the_booster(self) -> None:
         """Somebody may have pressed Ctrl-C when the booster had grown, and the places had not."""
@@ -133,15 +133,12 @@ class _Classifier(base.MultiLabelClassifier):
     def _admit_labels(self, new: Iterable[Any]) -> None:
         for label in new:
             self._index.setdefault(label, len(self._index))
-        if self._booster is not None and self._zero is not None:
-            names = list(self._index)[self._booster.n_labels :]
-            self._booster.add_labels(names)
-            self._zero.add_labels(len(names))
+        if self._booster is not None:
+            self._booster.add_labels(list(self._index)[self._booster.n_labels :])
         elif len(self._index) >= _MIN_LABELS:
             self._booster = make_booster(
                 self, list(self._index), seed=self.seed, n_threads=self.n_threads
             )
-            self._zero = ZeroPoint(len(self._index), per_label=self.zero_point == "label")
 
     # Prediction.
 
@@ -150,16 +147,39 @@ class _Classifier(base.MultiLabelClassifier):
         return dict(zip(self._index, self._scores(x).tolist(), strict=True))
 
     def predict_one(self, x: Features, **kwargs: Any) -> dict[Any, bool]:
-        """Tell for each known label whether it is relevant: its score lies above the learned zero point."""
-        scores = self._scores(x)
-        named = np.zeros(len(scores)) if self._zero is None else self._zero.decide(scores)
-        return dict(zip(self._index, (named > 0).tolist(), strict=True))
+        """Tell for each known label whether it is relevant, so that ``aim`` is as large as can be.
 
-    def _scores(self, x: Features) -> NDArray[np.float64]:
+        The dict also carries ``scores``, so that the metrics of `boostline.river` can judge the ranking inside of
+        River's ``progressive_val_score``.
+        """
+        scores, probabilities = self._scores_and_probabilities(x)
+        if self._booster is None:
+            named = [False] * len(scores)
+        else:
+            named = (probabilities > self._booster.thresholds(self.aim)).tolist()
+        return ScoredLabels(zip(self._index, named, strict=True), scores)
+
+    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, dict[bool, float]]:
+        """Probabilities that each known label is relevant (True) and is not (False)."""
+        _, found = self._scores_and_probabilities(x)
+        return {
+            label: {False: 1.0 - p, True: p}
+            for label, p in zip(self._index, found.tolist(), strict=True)
+        }
+
+    def _scores(self, x: Features) -> FloatArray:
         if self._booster is None or self._booster.n_features is None:
             return np.zeros(len(self._index))
         self._follow_the_booster()
         return self._booster.score(self._features.row(x)).reshape(-1)
+
+    def _scores_and_probabilities(self, x: Features) -> tuple[FloatArray, FloatArray]:
+        if self._booster is None or self._booster.n_features is None:
+            k = len(self._index)
+            return np.zeros(k), np.full(k, 0.5)
+        self._follow_the_booster()
+        scores, found = self._booster.scores_and_probabilities(self._features.row(x))
+        return scores.reshape(-1), found.reshape(-1)
 
 
 @dataclass(eq=False, repr=False)
@@ -172,8 +192,9 @@ class LabelRankerClassifier(_Classifier):
         As in `boostline.LabelRanker`.
     labels
         Labels that are known from the start. Others are added when they first occur.
-    zero_point
-        ``"label"``: a learned threshold for each label; ``"common"``: one for all.
+    aim
+        What `predict_one` is to be good at: ``"micro-f1"``, ``"macro-f1"``, or the probability above which a label is
+        named; see `boostline.LabelRanker.predict`.
     absent
         What it means that a label is not in y: ``"irrelevant"`` or ``"unknown"``.
     n_features
@@ -216,7 +237,7 @@ class AdaOLMRClassifier(_Classifier):
         Whose scores are used, as in `boostline.AdaOLMR`; ``"draw"`` is the paper's.
     steps
         As in `boostline.AdaOLMR`.
-    labels, zero_point, absent, n_features, fill_value, n_threads, seed
+    labels, aim, absent, n_features, fill_value, n_threads, seed
         As in `LabelRankerClassifier`.
 
     Examples
@@ -244,7 +265,7 @@ class OnlineBMRClassifier(_Classifier):
     ----------
     edge, loss
         As in `boostline.OnlineBMR`.
-    learners, labels, zero_point, absent, n_features, fill_value, n_threads, seed
+    learners, labels, aim, absent, n_features, fill_value, n_threads, seed
         As in `LabelRankerClassifier`.
 
     Examples

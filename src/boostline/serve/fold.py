@@ -23,7 +23,6 @@ from boostline.saving import load_with_extra, save
 from boostline.serve.features import Features
 from boostline.serve.label_names import LabelNames
 from boostline.serve.log import Event, Log
-from boostline.serve.probabilities import Probabilities
 from boostline.serve.windows import Windows
 
 __all__ = ["Fold"]
@@ -50,7 +49,6 @@ class Fold:
         self.offset = offset
         self.labels = LabelNames([str(label) for label in model.labels or range(model.n_labels)])
         self.features = Features.of(model)
-        self.probabilities = Probabilities(model.n_labels)
         self.windows = Windows(model.n_labels)
         self.turn = _core.TurnLock()
         #: Called with the number and the figures of each window that is full, and with events that were refused.
@@ -68,7 +66,6 @@ class Fold:
             "offset": self.offset,
             "labels": self.labels.state(),
             "features": self.features.state(),
-            "probabilities": self.probabilities.state(),
             "windows": self.windows.state(),
         }
         save(self.model, path, {"serve": state})
@@ -81,7 +78,6 @@ class Fold:
         fold = cls(state["name"], model, state["offset"])
         fold.labels = LabelNames(**state["labels"])
         fold.features = Features.from_state(state["features"])
-        fold.probabilities = Probabilities.from_state(state["probabilities"])
         fold.windows = Windows.from_state(state["windows"], model.n_labels)
         return fold
 
@@ -91,7 +87,6 @@ class Fold:
             twin = Fold(self.name, copy.deepcopy(self.model), self.offset)
             twin.labels = self.labels.copy()
             twin.features = self.features.copy()
-            twin.probabilities = Probabilities.from_state(self.probabilities.state())
             twin.windows = Windows.from_state(self.windows.state(), self.model.n_labels)
         return twin
 
@@ -106,13 +101,12 @@ class Fold:
         """Scores and probabilities of all labels. Changes nothing; the caller holds `turn`."""
         self.features.check(features)
         if self.is_cold:
-            scores = np.zeros(self.model.n_labels)
-        else:
-            row = self.features.row(features)
-            began = time.thread_time()
-            scores = self.model.score(row)
-            self.model_seconds += time.thread_time() - began
-        return scores, self.probabilities.of(scores)
+            return np.zeros(self.model.n_labels), np.full(self.model.n_labels, 0.5)
+        row = self.features.row(features)
+        began = time.thread_time()
+        found = self.model.scores_and_probabilities(row)
+        self.model_seconds += time.thread_time() - began
+        return found
 
     # Going forward.
 
@@ -205,7 +199,6 @@ class Fold:
             # kinds are ours: they stop the learning, which is said, and the log waits.
             self.on_refused(event.offset, str(error))
             return
-        self.probabilities.observe(scores, relevance == 1, relevance == UNKNOWN)
         served = None
         if shown is not None and shown.scores is not None:
             served = np.frombuffer(shown.scores, np.float32).astype(np.float64)
@@ -227,7 +220,6 @@ class Fold:
         new = self.labels.apply({"add": change.get("add", ())})
         if new:
             self.model.add_labels(new if self.model.labels is not None else len(new))
-            self.probabilities.add_labels(len(new))
             self.windows.add_labels(len(new))
         renamed = self.labels.renamed(change)
         if renamed and self.model.labels is not None:

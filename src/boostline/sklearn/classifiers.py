@@ -13,8 +13,9 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from boostline.adapters.boosters import make_booster
-from boostline.adapters.zero_point import ZeroPoint, check_zero_point
+from boostline.adapters.set_prediction import logit, margins
 from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR
+from boostline.boosters.aims import Aim, read_aim
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import whole_number
 from boostline.sklearn import targets
@@ -34,7 +35,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     learners: Any = None
     _: KW_ONLY
-    zero_point: str = "label"
+    aim: Aim = "micro-f1"
     n_passes: int = 1
     shuffle: bool = True
     random_state: Any = None
@@ -42,7 +43,6 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     classes_: NDArray[Any] = field(init=False)
     booster_: Booster = field(init=False)
-    zero_point_: ZeroPoint = field(init=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -76,8 +76,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n = X.shape[0]
         for i in range(n_passes):
             order = random.permutation(n) if self.shuffle else np.arange(n)
-            # Scores of rows that were learned before say nothing about new rows: later passes leave the zero point.
-            self._pass(X, sets, weights, order, honest=i == 0)
+            # Scores of rows that were learned before say nothing about new rows.
+            with self.booster_.probabilities_stay(i > 0):
+                self._pass(X, sets, weights, order)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -104,13 +105,13 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if first:  # only now that nothing can be wrong with y
             self._begin(target)
         self.booster_.n_threads = effective_n_jobs(self.n_jobs)
-        self._pass(X, sets, weights, np.arange(X.shape[0]), honest=True)
+        self._pass(X, sets, weights, np.arange(X.shape[0]))
         return self
 
     def _checked(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool
     ) -> tuple[Any, Any, FloatArray | None]:
-        check_zero_point(self.zero_point)
+        read_aim(self.aim)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -147,7 +148,6 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if hasattr(self, "feature_names_in_"):
             booster.features = self.feature_names_in_.tolist()
         self._target, self.classes_, self.booster_ = target, target.classes, booster
-        self.zero_point_ = ZeroPoint(booster.n_labels, per_label=self.zero_point == "label")
 
     def _pass(
         self,
@@ -155,10 +155,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sets: LabelSets,
         weights: FloatArray | None,
         order: NDArray[np.intp],
-        *,
-        honest: bool,
     ) -> None:
-        """Learn the rows in the given order, and the zero point from the scores they had before."""
+        """Learn the rows in the given order."""
         in_order = bool((order[1:] > order[:-1]).all())
         if weights is not None:
             order, weights = _repeated(order, weights)
@@ -166,31 +164,23 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows: Any = order[start : start + _BLOCK]
             if in_order and weights is None:
                 rows = slice(start, start + len(rows))  # a view, not a copy
-            some = sets.take(rows)
             importance = 1.0 if weights is None else weights[start : start + _BLOCK]
-            scores = self.booster_.learn(X[rows], some, weight=importance)
-            if honest and self._target.multilabel:
-                self.zero_point_.observe(scores, some.relevance, importance)
+            self.booster_.learn(X[rows], sets.take(rows), weight=importance, return_scores=False)
 
     # Prediction.
 
     def decision_function(self, X: Any) -> FloatArray:
-        """How far each label is from the zero point: (n, k); for binary y (n,), above 0 for ``classes_[1]``.
+        """How much speaks for each label: (n, k); for binary y (n,), above 0 for ``classes_[1]``.
 
-        With Y of shape (n, k) this is the booster's score, in standard deviations z from the row's mean score,
-        squeezed to z / (1 + |z|), less the learned threshold (``zero_point_.thresholds``). With a class per row it is
-        the booster's score, and its zero point is not used: one class is always named. The plain ranking is
-        ``booster_.score(X)`` or ``booster_.rank(X)``.
+        With Y of shape (n, k) this is the log-odds of `predict_proba` less those of the threshold that serves ``aim``
+        (``booster_.thresholds(aim)``). With a class per row it is the log-odds themselves, since one class is always
+        named. The plain ranking is `rank`.
         """
-        check_is_fitted(self, "booster_")
-        X = self._features(X, reset=False)
-        n = X.shape[0]
-        scores = np.empty((n, self.booster_.n_labels))
-        for start in range(0, n, _BLOCK):
-            scores[start : start + _BLOCK] = self.booster_.score(X[start : start + _BLOCK])
+        probabilities = self._probabilities(X)
         if self._target.multilabel:
-            return self.zero_point_.decide(scores)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+            return margins(self.booster_, probabilities, self.aim)
+        odds = logit(probabilities)
+        return odds[:, 1] - odds[:, 0] if len(self.classes_) == 2 else odds
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Indicators of the relevant labels (n, k), where `decision_function` is above 0; or a class per row (n,)."""
@@ -199,6 +189,38 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return (decided > 0).astype(np.int64)
         best = (decided > 0).astype(np.intp) if decided.ndim == 1 else decided.argmax(axis=1)
         return np.asarray(self.classes_[best])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities, strictly between 0 and 1: of each label to be relevant, (n, k).
+
+        With a class per row: of each class, (n, k); rows sum to 1.
+        """
+        probabilities = self._probabilities(X)
+        if self._target.multilabel:
+            return probabilities
+        # Given that exactly one label is relevant.
+        odds = np.exp(logit(probabilities) - logit(probabilities).max(axis=1, keepdims=True))
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+    def rank(self, X: Any, top: int | None = None) -> NDArray[Any]:
+        """The labels or classes of each row, best first, by the booster's scores: (n, k), or (n, ``top``)."""
+        check_is_fitted(self, "booster_")
+        X = self._features(X, reset=False)
+        k = self.booster_.n_labels if top is None else min(top, self.booster_.n_labels)
+        order = np.empty((X.shape[0], k), dtype=np.intp)
+        for start in range(0, X.shape[0], _BLOCK):
+            some = X[start : start + _BLOCK]
+            order[start : start + _BLOCK] = self.booster_.rank_indices(some, top)
+        return np.asarray(self.classes_[order])
+
+    def _probabilities(self, X: Any) -> FloatArray:
+        check_is_fitted(self, "booster_")
+        X = self._features(X, reset=False)
+        n = X.shape[0]
+        found = np.empty((n, self.booster_.n_labels))
+        for start in range(0, n, _BLOCK):
+            found[start : start + _BLOCK] = self.booster_.probabilities(X[start : start + _BLOCK])
+        return found
 
 
 @dataclass(eq=False, repr=False)
@@ -211,9 +233,9 @@ class LabelRankerClassifier(_Classifier):
     ----------
     learners, drift
         As in `boostline.LabelRanker`.
-    zero_point
-        ``"label"``: a threshold for each label. ``"common"``: one for all, so that `decision_function` orders labels
-        exactly as the booster ranks them.
+    aim
+        What `predict` is to be good at: ``"micro-f1"``, ``"macro-f1"``, or the probability above which a label is
+        named; see `boostline.LabelRanker.predict`. It can be changed after fitting.
     n_passes
         Number of passes that `fit` makes.
     shuffle
@@ -227,8 +249,6 @@ class LabelRankerClassifier(_Classifier):
     ----------
     booster_ : boostline.LabelRanker
         The model itself: scores, ranking, edges, weights, saving.
-    zero_point_ : boostline.adapters.zero_point.ZeroPoint
-        The learned thresholds.
     classes_ : array (k,)
         The classes; for Y of shape (n, k) the names of its columns, or 0, ..., k - 1.
 
@@ -261,7 +281,7 @@ class AdaOLMRClassifier(_Classifier):
         decide for all rows that a fitted model scores.
     steps
         As in `boostline.AdaOLMR`.
-    zero_point, n_passes, shuffle, random_state, n_jobs
+    aim, n_passes, shuffle, random_state, n_jobs
         As in `LabelRankerClassifier`, which also describes the attributes.
 
     Examples
@@ -289,7 +309,7 @@ class OnlineBMRClassifier(_Classifier):
     ----------
     edge, loss
         As in `boostline.OnlineBMR`.
-    learners, zero_point, n_passes, shuffle, random_state, n_jobs
+    learners, aim, n_passes, shuffle, random_state, n_jobs
         As in `LabelRankerClassifier`, which also describes the attributes.
 
     Examples

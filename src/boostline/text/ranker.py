@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from boostline import _core
 from boostline.boosters import LabelRanker
+from boostline.boosters.aims import Aim
 from boostline.contract.frames import distinct
 from boostline.contract.label_sets import UNKNOWN, LabelLists, LabelSets
 from boostline.contract.labels import distinct_labels, read_told
@@ -174,11 +175,38 @@ class TextRanker:
 
     def score(self, text: str | Sequence[str], *, embedding: Any = None) -> FloatArray:
         """Return a score for every tag in `labels`: (k,) for a string, (n, k) for several. Higher is more relevant."""
+        return self.scores_and_probabilities(text, embedding=embedding)[0]
+
+    def probabilities(self, text: str | Sequence[str], *, embedding: Any = None) -> FloatArray:
+        """Return the probability of every tag in `labels` to be relevant: (k,) for a string, (n, k) for several."""
+        return self.scores_and_probabilities(text, embedding=embedding)[1]
+
+    def predict(
+        self, text: str | Sequence[str], aim: Aim = "micro-f1", *, embedding: Any = None
+    ) -> list[Any]:
+        """Return the tags to name, best first: a list for a string, else a list of lists.
+
+        What ``aim`` is, `boostline.LabelRanker.predict` says.
+        """
+        names = self.labels
+        likely = self.probabilities(text, embedding=embedding)
+        found = likely > self._booster.thresholds(aim)[: likely.shape[-1]]
+        named = [
+            [names[i] for i in np.argsort(-row, kind="stable") if chosen[i]]
+            for row, chosen in zip(np.atleast_2d(likely), np.atleast_2d(found), strict=True)
+        ]
+        return named[0] if likely.ndim == 1 else named
+
+    def scores_and_probabilities(
+        self, text: str | Sequence[str], *, embedding: Any = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return `score` and `probabilities` of the same moment."""
         n_labels = self.n_labels
         is_single, texts, vectors = _texts(text, embedding)
         rows = self._features.rows(self._features.count(texts, vectors))
-        scores = self._booster.score(rows)[:, :n_labels]
-        return scores[0] if is_single else scores
+        scores, likely = self._booster.scores_and_probabilities(rows)
+        scores, likely = scores[:, :n_labels], likely[:, :n_labels]
+        return (scores[0], likely[0]) if is_single else (scores, likely)
 
     def rank(
         self, text: str | Sequence[str], top: int | None = None, *, embedding: Any = None

@@ -1,0 +1,142 @@
+"""How good probabilities are: log loss and calibration error.
+
+`Y` holds the relevant labels in any form that `learn` takes, `P` the probabilities that each label is relevant, (n, k).
+Labels that are `unknown` count for nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostline.contract.labels import LabelSpace
+from boostline.contract.numbers import whole_number
+from boostline.metrics.scores import read_scores
+
+__all__ = ["calibration_error", "expected_calibration_error", "log_loss", "log_loss_rows"]
+
+Values = NDArray[np.float64]
+
+#: Probabilities are moved so far away from 0 and 1, as scikit-learn does for float64.
+_LEAST = float(np.finfo(np.float64).eps)
+
+
+def log_loss(Y: Any, P: Any, unknown: Any = None) -> float:
+    """Mean of -ln p over rows and labels, where p is the probability that was given to what happened.
+
+    Examples
+    --------
+    >>> log_loss([{0}, {1}], [[0.5, 0.5], [0.5, 0.5]])
+    0.6931471805599453
+    """
+    return float(np.mean(log_loss_rows(Y, P, unknown)))
+
+
+def log_loss_rows(Y: Any, P: Any, unknown: Any = None) -> Values:
+    """Mean over the known labels of each row, see `log_loss`; 0 where no label is known.
+
+    Examples
+    --------
+    >>> log_loss_rows([{0}, set()], [[0.9, 0.1], [0.9, 0.1]]).round(3).tolist()
+    [0.105, 1.204]
+    """
+    relevant, known, p = _read(Y, P, unknown)
+    p = np.clip(p, _LEAST, 1 - _LEAST)
+    loss = -np.where(relevant, np.log(p), np.log1p(-p))
+    return np.asarray((loss * known).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
+
+
+def calibration_error(
+    Y: Any, P: Any, *, top: int | None = 5, n_bins: int = 15, unknown: Any = None
+) -> float:
+    """Expected calibration error (ECE): how far probabilities are from the share that came true.
+
+    Probabilities are put into bins of equal width; the error is the mean distance between probability and share in a
+    bin, weighted by what is in it.
+
+    Parameters
+    ----------
+    Y, P, unknown
+        Relevant labels, probabilities and unknown labels.
+    top
+        Only the labels with so many highest probabilities in each row; None for all. Most labels of a row are far from
+        relevant, and whoever knows how frequent they are is well calibrated on those.
+    n_bins
+        Number of bins.
+
+    Examples
+    --------
+    >>> calibration_error([{0}, {1}, {0}, {0}], [[0.75, 0.25]] * 4, top=1)
+    0.0
+    >>> calibration_error([{0}, {1}, {0}, {0}], [[0.95, 0.05]] * 4, top=1)
+    0.2
+    """
+    relevant, known, p = _read(Y, P, unknown)
+    p, relevant = _highest(p, relevant, known, top)
+    return _binned(p, relevant, n_bins)
+
+
+def expected_calibration_error(
+    P: Any, *, top: int | None = 5, n_bins: int = 15, draws: int = 50, seed: int = 0
+) -> float:
+    """The `calibration_error` that perfect probabilities would have: labels are drawn from the probabilities.
+
+    With few rows even perfect probabilities are off by chance. Compare a model's error with this one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> few, many = np.full((20, 5), 0.3), np.full((20000, 5), 0.3)
+    >>> expected_calibration_error(few) > 0.03 > 0.005 > expected_calibration_error(many)
+    True
+    """
+    p = np.atleast_2d(read_scores(P, "P")).astype(np.float64)
+    chosen, _ = _highest(p, np.zeros(p.shape, np.bool_), np.ones(p.shape, np.bool_), top)
+    rng = np.random.default_rng(seed)
+    errors = [
+        _binned(chosen, rng.random(chosen.size) < chosen, n_bins)
+        for _ in range(whole_number(draws, "draws", 1))
+    ]
+    return float(np.mean(errors))
+
+
+def _read(Y: Any, P: Any, unknown: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Values]:
+    p = read_scores(P, "P")
+    if p.size and (p.min() < 0 or p.max() > 1):
+        bad = p.min() if p.min() < 0 else p.max()
+        raise ValueError(f"P has the value {bad:g}, but must have probabilities, in [0, 1]")
+    is_single = p.ndim == 1
+    sets = LabelSpace(p.shape[-1]).read(Y, 1 if is_single else len(p), is_single, unknown, "Y")
+    rows: Values = np.atleast_2d(p).astype(np.float64)
+    if not len(rows):
+        raise ValueError("P has no rows, but must have at least one for a mean")
+    hidden = sets.is_unknown
+    known: NDArray[np.bool_] = np.ones(rows.shape, np.bool_)
+    if hidden is not None:
+        known &= ~hidden
+    return sets.is_relevant, known, rows
+
+
+def _highest(
+    p: Values, relevant: NDArray[np.bool_], known: NDArray[np.bool_], top: int | None
+) -> tuple[Values, NDArray[np.bool_]]:
+    if top is None:
+        return p[known], relevant[known]
+    top = whole_number(top, "top", 1)
+    order = np.argsort(np.where(known, -p, np.inf), axis=1, kind="stable")[:, :top]
+    kept = np.take_along_axis(known, order, axis=1)
+    return (
+        np.take_along_axis(p, order, axis=1)[kept],
+        np.take_along_axis(relevant, order, axis=1)[kept],
+    )
+
+
+def _binned(p: Values, happened: NDArray[np.bool_], n_bins: int) -> float:
+    n_bins = whole_number(n_bins, "n_bins", 1)
+    if not p.size:
+        return 0.0
+    place = np.minimum((p * n_bins).astype(np.intp), n_bins - 1)
+    gaps = np.bincount(place, p, n_bins) - np.bincount(place, happened, n_bins)
+    return float(np.abs(gaps).sum() / p.size)

@@ -1,0 +1,409 @@
+// From scores to probabilities, learned from scores that were given before their example was learned.
+//
+// The scores of an example are first made a distribution q over the labels. Then
+//
+//   logit P(label l is relevant) = offset[l] + slope[l] (curve(logit q[l]) + level(ln sum q^2)),
+//
+// where the curve, which rises, and the level are piecewise linear and shared by all labels: the curve says what a
+// score is worth, the level how many labels a row has whose scores are concentrated so much (q of a row with five
+// relevant labels is near 1/5 for each of them). Offsets and slopes belong to one label; they start at 0 and 1 and
+// leave it only for evidence, so that rare labels share what is known of all. Everything takes Newton steps on the
+// logistic loss: one row at a time, with the sum of the second derivatives so far. Hat functions touch their neighbours
+// only, so that the matrix of a piecewise linear function has three diagonals.
+//
+// Which labels to name, for probabilities p: the micro-F1 F is largest if those with p > F / 2 are named, and so is
+// each label's own F1 (Busa-Fekete, Szorenyi, Dembczynski and Hullermeier, "Online F-measure optimization", NIPS 2015).
+// F / 2 is the number of labels named rightly over that of labels named plus that of relevant ones, with the threshold
+// used as it was.
+//
+// Of many labels only some are looked at in each row: the relevant ones, those with the highest scores, and of the
+// others every n-th in turn, which counts n times.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "core/archive.hpp"
+#include "core/example.hpp"
+#include "core/kernels/sums.hpp"
+#include "core/math.hpp"
+#include "core/top_labels.hpp"
+
+namespace boostline {
+
+// A piecewise linear function with knots at equal distances, fitted by Newton steps.
+template <std::size_t kKnots>
+class PiecewiseLinear {
+  public:
+    struct Place {
+        std::size_t left;
+        double share;   // of the right knot
+        double beyond;  // how far outside of the knots, in distances between them
+    };
+
+    // Neighbours differ from how they started by about 1 / sqrt(stiffness) at most, unless there is evidence.
+    PiecewiseLinear(double low, double step, double slope, double stiffness)
+        : low_(low), step_(step), stiffness_(stiffness) {
+        for (std::size_t j = 0; j < kKnots; ++j) values_[j] = slope * (low + step * static_cast<double>(j));
+    }
+
+    Place place(double x) const {
+        constexpr double kLast = static_cast<double>(kKnots - 1);
+        const double z = (x - low_) / step_, within = std::min(std::max(z, 0.0), kLast);
+        const std::size_t left = std::min(static_cast<std::size_t>(within), kKnots - 2);
+        return {left, within - static_cast<double>(left), z - within};
+    }
+    static double at(const std::array<double, kKnots>& values, const Place& p) {
+        return values[p.left] * (1.0 - p.share) + values[p.left + 1] * p.share;
+    }
+
+    void begin_row(double keep) noexcept {
+        for (std::size_t j = 0; j < kKnots; ++j) {
+            diagonal_[j] *= keep;
+            beside_[j] *= keep;
+            gradient_[j] = 0.0;
+        }
+    }
+    void add(const Place& p, double gradient, double curvature) noexcept {
+        const double right = p.share, left = 1.0 - right;
+        gradient_[p.left] += gradient * left;
+        gradient_[p.left + 1] += gradient * right;
+        diagonal_[p.left] += curvature * left * left;
+        diagonal_[p.left + 1] += curvature * right * right;
+        beside_[p.left] += curvature * left * right;
+    }
+    void end_row() noexcept {
+        std::array<double, kKnots> d, b = gradient_;
+        for (std::size_t j = 0; j < kKnots; ++j) d[j] = with_prior(j);
+        for (std::size_t j = 1; j < kKnots; ++j) {
+            const double side = beside_[j - 1] - stiffness_, m = side / d[j - 1];
+            d[j] -= m * side;
+            b[j] -= m * b[j - 1];
+        }
+        b[kKnots - 1] /= d[kKnots - 1];
+        for (std::size_t j = kKnots - 1; j-- > 0;) b[j] = (b[j] - (beside_[j] - stiffness_) * b[j + 1]) / d[j];
+        for (std::size_t j = 0; j < kKnots; ++j)
+            values_[j] = std::min(std::max(values_[j] + b[j], -kMostLogit), kMostLogit);
+    }
+
+    // The nearest function that rises by `slope` at least: neighbours that do not are pooled.
+    std::array<double, kKnots> rising(double slope) const noexcept {
+        std::array<double, kKnots> mean, weight, out;
+        std::array<std::size_t, kKnots> count;
+        std::size_t n = 0;
+        const double rise = slope * step_;
+        for (std::size_t j = 0; j < kKnots; ++j) {
+            double v = values_[j] - rise * static_cast<double>(j), w = diagonal_[j] + kLoose;
+            std::size_t c = 1;
+            for (; n > 0 && mean[n - 1] >= v; --n) {
+                v = (v * w + mean[n - 1] * weight[n - 1]) / (w + weight[n - 1]);
+                w += weight[n - 1];
+                c += count[n - 1];
+            }
+            mean[n] = v;
+            weight[n] = w;
+            count[n++] = c;
+        }
+        for (std::size_t i = 0, j = 0; i < n; ++i)
+            for (const std::size_t end = j + count[i]; j < end; ++j) out[j] = mean[i] + rise * static_cast<double>(j);
+        return out;
+    }
+
+    const std::array<double, kKnots>& values() const { return values_; }
+    double step() const { return step_; }
+
+    static constexpr std::size_t kState = 3 * kKnots;
+    void write(std::vector<double>& out) const {
+        for (const auto* part : {&values_, &diagonal_, &beside_}) out.insert(out.end(), part->begin(), part->end());
+    }
+    void read(const double* in) {
+        for (auto* part : {&values_, &diagonal_, &beside_}) {
+            std::copy(in, in + kKnots, part->begin());
+            in += kKnots;
+        }
+    }
+    void check(double most_curvature, const char* name) const {
+        check_within(values_.data(), kKnots, -kMostLogit, kMostLogit, "", name);
+        check_within(diagonal_.data(), kKnots, 0.0, most_curvature, "", name);
+        check_within(beside_.data(), kKnots, 0.0, most_curvature, "", name);
+        double pivot = 1.0;  // all of them are positive, as of every matrix of sums of squares: it can be solved for
+        for (std::size_t j = 0; j < kKnots; ++j) {
+            const double side = j == 0 ? 0.0 : beside_[j - 1] - stiffness_;
+            pivot = with_prior(j) - side * side / pivot;
+            require(pivot > 0.0, "", name);
+        }
+    }
+
+  private:
+    static constexpr double kLoose = 0.1;  // how firmly a knot without evidence holds to its start
+    static constexpr double kMostLogit = 1e3;
+
+    double with_prior(std::size_t j) const {
+        return diagonal_[j] + kLoose + ((j > 0 ? 1.0 : 0.0) + (j + 1 < kKnots ? 1.0 : 0.0)) * stiffness_;
+    }
+
+    double low_, step_, stiffness_;
+    std::array<double, kKnots> values_{}, diagonal_{}, beside_{}, gradient_{};
+};
+
+class Calibration {
+  public:
+    // Whether the scores are a distribution already; otherwise their distances from the row's mean are made one.
+    Calibration(std::int32_t n_labels, bool is_distribution) : is_distribution_(is_distribution) {
+        grow_labels(n_labels);
+        rising_ = curve_.rising(kLeastSlope);
+    }
+
+    void grow_labels(std::int32_t n) {
+        const auto k = static_cast<std::size_t>(n);
+        labels_.resize(k);
+        q_.resize(k);
+        seen_.resize(k, 0);
+        top_.resize(std::min(k, kHighest));
+    }
+
+    // The k scores become P(relevant), all of them strictly between 0 and 1.
+    void probabilities(double* scores) const noexcept {
+        const double level = level_.at(level_.values(), level_.place(made_q(scores, labels_.size())));
+        for (std::size_t l = 0; l < labels_.size(); ++l) {
+            const Label& label = labels_[l];
+            scores[l] = sigmoid(label.offset + label.slope * (curve_at(curve_.place(logit(scores[l]))) + level));
+        }
+    }
+
+    // Scores given before the example was learned, and what was heard of its labels then.
+    void learn(const double* scores, const Labels& labels) noexcept {
+        if (!(labels.importance > 0.0)) return;
+        const std::size_t k = labels_.size();
+        std::copy(scores, scores + k, q_.data());
+        const double concentration = made_q(q_.data(), k);
+        if (!std::isfinite(concentration)) return;  // scores that are no numbers teach nothing
+        const auto row = level_.place(concentration);
+        Row at{row, level_.at(level_.values(), row), 0.0, 0.0, 0, 0, 0};
+        rows_ += 1.0;
+        curve_.begin_row(1.0 - 1.0 / std::min(rows_ + 1.0, kMemory));
+        level_.begin_row(1.0 - 1.0 / std::min(rows_ + 1.0, kMemory));
+        if (k <= kFewLabels) {
+            for (const std::int32_t l : labels.relevant) learn_label(l, true, labels.importance, at);
+            for (const std::int32_t l : labels.irrelevant) learn_label(l, false, labels.importance, at);
+        } else {
+            learn_some(labels, at);
+        }
+        curve_.end_row();
+        rising_ = curve_.rising(kLeastSlope);
+        level_.add(at.place, at.gradient, at.curvature);
+        level_.end_row();
+        cut_.add(at.n_right * labels.importance, (at.n_named + at.n_relevant) * labels.importance, kMemory);
+    }
+
+    // The scores are those of a model that starts anew: what is known of them counts little.
+    void restart() noexcept {
+        rows_ = std::min(rows_, kRowsAfterRestart);
+        curve_.begin_row(kKeptAtRestart);
+        level_.begin_row(kKeptAtRestart);
+    }
+
+    // Thresholds of the probabilities above which labels are named, so that micro-F1 is large.
+    double micro_threshold() const { return cut_.of(kFirstThreshold, kFirstWeight); }
+    // The same for each label's own F1, and so for macro-F1.
+    double macro_threshold(std::size_t l) const { return labels_[l].cut.of(micro_threshold(), kSharedWeight); }
+
+    double rows() const { return rows_; }
+
+    // Nothing before the first row: files of models from before there were probabilities have none of these.
+    void save(Archive& out) const {
+        if (!(rows_ > 0.0)) return;
+        std::vector<double> shared{rows_, cut_.right, cut_.all};
+        curve_.write(shared);
+        level_.write(shared);
+        out.add("calibration_shared", shared);
+        out.add<double>("calibration_labels", labels_.size() * Label::kState, [&](auto&& write) {
+            for (const Label& l : labels_) {
+                const double state[Label::kState] = {l.offset, l.slope, l.b00, l.b01, l.b11, l.cut.right, l.cut.all};
+                write(state, Label::kState);
+            }
+        });
+    }
+    void load(const ArchiveView& in) {
+        if (!in.has("calibration_shared")) return;
+        std::vector<double> shared;
+        in.read("calibration_shared", 3 + Curve::kState + Level::kState, shared);
+        rows_ = shared[0];
+        cut_ = {shared[1], shared[2]};
+        curve_.read(shared.data() + 3);
+        level_.read(shared.data() + 3 + Curve::kState);
+        ArrayReader<double> labels(in, "calibration_labels", labels_.size() * Label::kState);
+        for (Label& l : labels_) {
+            double state[Label::kState];
+            labels.next(state, Label::kState);
+            l = {state[0], state[1], state[2], state[3], state[4], {state[5], state[6]}};
+        }
+        rising_ = curve_.rising(kLeastSlope);
+    }
+    void check() const {
+        require(is_count(rows_), "", "calibration_shared");
+        const double k = static_cast<double>(labels_.size()), most = (kMemory + 1.0) * k * kMostSlope * kMostSlope;
+        curve_.check(most, "calibration_shared");
+        level_.check(most, "calibration_shared");
+        cut_.check((kMemory + 1.0) * 2.0 * k, "calibration_shared");
+        for (const Label& l : labels_) {
+            constexpr const char* kName = "calibration_labels";
+            check_within(l.offset, -kMostOffset, kMostOffset, "", kName);
+            check_within(l.slope, kLeastLabelSlope, kMostSlope, "", kName);
+            check_within(l.b00, 0.0, kMost, "", kName);
+            check_within(l.b11, 0.0, kMost, "", kName);
+            require(l.b01 * l.b01 <= l.b00 * l.b11 * (1.0 + 1e-6) + 1e-12, "", kName);
+            l.cut.check(kMost, kName);
+        }
+    }
+
+    std::size_t memory_bytes() const {  // beyond sizeof
+        return labels_.capacity() * sizeof(Label) + q_.capacity() * sizeof(double) + seen_.capacity() +
+               top_.capacity() * sizeof(std::int64_t);
+    }
+
+  private:
+    static constexpr double kMemory = 4000.0;  // rows of the shared functions; fewer when fewer have come
+    static constexpr double kRowsAfterRestart = 100.0, kKeptAtRestart = 0.1;
+    static constexpr double kLabelMemory = 100.0;  // of a label's own numbers, in units of p (1 - p)
+    static constexpr double kCutMemory = 400.0;    // rows in which the label was named or relevant
+    static constexpr double kOffsetPrior = 10.0;   // in units of p (1 - p)
+    static constexpr double kSlopePrior = 100.0;   // the same, times the square of a logit
+    static constexpr double kLeastSlope = 0.05;    // of the curve
+    static constexpr double kBeyondSlope = 0.5;    // of the curve outside of its knots
+    static constexpr double kLeastLabelSlope = 0.3, kMostSlope = 4.0;
+    static constexpr double kMostOffset = 60.0;
+    static constexpr double kMost = 1e15;
+    static constexpr double kFirstThreshold = 1.0 / 3.0, kFirstWeight = 3.0;  // before there is evidence
+    static constexpr double kSharedWeight = 2.0;    // what the common threshold counts in that of a label
+    static constexpr double kSharpness = 2.0;       // of scores that are no distribution, per standard deviation
+    static constexpr std::size_t kFewLabels = 256;  // of so many all are looked at in each row
+    static constexpr std::size_t kHighest = 64;     // of more: so many with the highest scores,
+    static constexpr std::size_t kInTurn = 64;      // and so many in turn
+    static constexpr double kRounding = 1e-13;
+
+    using Curve = PiecewiseLinear<24>;  // over logits of q from -11 to 5
+    using Level = PiecewiseLinear<9>;   // over ln sum q^2 from -8 to 0
+
+    // Named rightly; named plus relevant.
+    struct Cut {
+        double right = 0.0, all = 0.0;
+        double of(double prior, double weight) const { return (right + prior * weight) / (all + weight); }
+        void add(double r, double a, double memory) noexcept {
+            right = right * (1.0 - 1.0 / memory) + r;
+            all = all * (1.0 - 1.0 / memory) + a;
+        }
+        void check(double most, const char* name) const {
+            check_within(all, 0.0, most, "", name);
+            check_within(right, 0.0, all * (0.5 + 1e-6), "", name);
+        }
+    };
+    struct Label {
+        static constexpr std::size_t kState = 7;
+        double offset = 0.0, slope = 1.0;
+        double b00 = 0.0, b01 = 0.0, b11 = 0.0;  // sums of second derivatives
+        Cut cut;
+    };
+    struct Row {
+        Level::Place place;
+        double level, gradient, curvature;
+        double n_named, n_right, n_relevant;
+    };
+
+    static double logit(double q) { return log_(std::max(q, 1e-300)) - log_(std::max(1.0 - q, 1e-9)); }
+    // Strictly between 0 and 1.
+    static double sigmoid(double x) { return 1.0 / (1.0 + exp_(-std::min(x, 30.0))); }
+    double curve_at(const Curve::Place& p) const {
+        return Curve::at(rising_, p) + kBeyondSlope * curve_.step() * p.beyond;
+    }
+
+    // The scores become q; returns ln sum q^2.
+    double made_q(double* scores, std::size_t k) const noexcept {
+        double total = sum(scores, k);
+        if (!is_distribution_) {
+            const double mean = total / static_cast<double>(k);
+            double squares = 0.0, largest = scores[0];
+            for (std::size_t l = 0; l < k; ++l) {
+                const double d = scores[l] - mean;
+                squares += d * d;
+                largest = std::max(largest, scores[l]);
+            }
+            const double deviation = std::sqrt(squares / static_cast<double>(k));
+            // Equal scores differ from their mean by rounding: that is no order.
+            const double scale = deviation > std::fabs(mean) * kRounding ? kSharpness / deviation : 0.0;
+            for (std::size_t l = 0; l < k; ++l) scores[l] = exp_(scale * (scores[l] - largest));
+            total = sum(scores, k);
+        }
+        const double scale = total > 0.0 ? 1.0 / total : 0.0;
+        for (std::size_t l = 0; l < k; ++l) scores[l] *= scale;
+        return log_(std::max(dot(scores, scores, k), 1e-300));
+    }
+
+    void learn_some(const Labels& labels, Row& at) noexcept {
+        const std::size_t k = labels_.size(), stride = (k + kInTurn - 1) / kInTurn;
+        for (const std::int32_t l : labels.relevant) learn_label(l, true, labels.importance, at);
+        top_labels(q_, top_.size(), top_.data());
+        // Labels that are neither relevant nor irrelevant are unknown.
+        const auto is_irrelevant = [&](std::int64_t l) {
+            return std::binary_search(labels.irrelevant.begin(), labels.irrelevant.end(), static_cast<std::int32_t>(l));
+        };
+        for (const std::int64_t l : top_) {
+            seen_[static_cast<std::size_t>(l)] = 1;
+            if (is_irrelevant(l)) learn_label(static_cast<std::int32_t>(l), false, labels.importance, at);
+        }
+        const auto turn = static_cast<std::size_t>(rows_) % stride;
+        for (std::size_t l = turn; l < k; l += stride)
+            if (!seen_[l] && is_irrelevant(static_cast<std::int64_t>(l)))
+                learn_label(static_cast<std::int32_t>(l), false, labels.importance * static_cast<double>(stride), at);
+        for (const std::int64_t l : top_) seen_[static_cast<std::size_t>(l)] = 0;
+    }
+
+    void learn_label(std::int32_t index, bool is_relevant, double weight, Row& at) noexcept {
+        const auto l = static_cast<std::size_t>(index);
+        Label& label = labels_[l];
+        const auto place = curve_.place(logit(q_[l]));
+        const double u = curve_at(place) + at.level, p = sigmoid(label.offset + label.slope * u);
+        const double error = weight * ((is_relevant ? 1.0 : 0.0) - p), v = weight * (p * (1.0 - p) + 1e-12);
+
+        const double micro = micro_threshold();
+        if (p > micro) at.n_named += 1.0;
+        if (p > micro && is_relevant) at.n_right += 1.0;
+        if (is_relevant) at.n_relevant += 1.0;
+        const bool is_named = p > label.cut.of(micro, kSharedWeight);
+        if (is_named || is_relevant)
+            label.cut.add(is_named && is_relevant ? weight : 0.0,
+                          weight * ((is_named ? 1.0 : 0.0) + (is_relevant ? 1.0 : 0.0)), kCutMemory);
+
+        curve_.add(place, error * label.slope, v * label.slope * label.slope);
+        at.gradient += error * label.slope;
+        at.curvature += v * label.slope * label.slope;
+
+        const double keep = std::max(0.0, 1.0 - v / kLabelMemory);
+        label.b00 = label.b00 * keep + v;
+        label.b01 = label.b01 * keep + v * u;
+        label.b11 = label.b11 * keep + v * u * u;
+        const double b00 = label.b00 + kOffsetPrior, b01 = label.b01, b11 = label.b11 + kSlopePrior;
+        const double determinant = b00 * b11 - b01 * b01;
+        const double to_offset = error * (b11 - b01 * u) / determinant,
+                     to_slope = error * (b00 * u - b01) / determinant;
+        label.offset = std::min(std::max(label.offset + to_offset, -kMostOffset), kMostOffset);
+        label.slope = std::min(std::max(label.slope + to_slope, kLeastLabelSlope), kMostSlope);
+    }
+
+    bool is_distribution_;
+    double rows_ = 0.0;
+    Curve curve_{-11.0, 16.0 / 23.0, 1.0, 30.0};
+    Level level_{-8.0, 1.0, 0.0, 1.0};
+    Cut cut_;
+    std::vector<Label> labels_;
+    // Derived, and of the row at hand.
+    std::array<double, 24> rising_{};
+    std::vector<double> q_;
+    std::vector<std::uint8_t> seen_;
+    std::vector<std::int64_t> top_;
+};
+
+}  // namespace boostline

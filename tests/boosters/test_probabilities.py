@@ -1,0 +1,186 @@
+"""Probabilities and label sets: calibrated, in order, exact, chosen for what they are to be good at."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import boostline as bl
+from boostline.learners import Linear, Ridge, SparseLinear, paper_trees
+
+MODELS = {
+    "ranker": lambda k: bl.LabelRanker(k, learners=[Linear(), Ridge()], seed=1),
+    "ada": lambda k: bl.AdaOLMR(k, learners=paper_trees(10), expert="weighted", seed=1),
+    "bmr": lambda k: bl.OnlineBMR(k, learners=paper_trees(10), edge=0.1, seed=1),
+}
+each_model = pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+
+
+def stream(n, k=8, seed=0, noise=0.5, rare=1.0):
+    """Labels of different frequency, about two in each row; scores of a model can be told to be right or wrong."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, k))
+    cuts = np.linspace(0.3, 0.3 + rare, k)
+    return X, X + noise * rng.normal(size=X.shape) > cuts
+
+
+def f1(named, relevant, axis=None):
+    right, all_ = (named & relevant).sum(axis=axis), named.sum(axis=axis) + relevant.sum(axis=axis)
+    return 2 * right / np.maximum(all_, 1)
+
+
+@each_model
+def test_strictly_between_0_and_1_and_in_the_order_of_the_scores_of_a_row_of_equal_labels(make):
+    X, Y = stream(600)
+    model = make(8)
+    model.learn(X, Y)
+    scores, likely = model.scores_and_probabilities(X)
+    np.testing.assert_array_equal(scores, model.score(X))
+    np.testing.assert_array_equal(likely, model.probabilities(X))
+    assert likely.min() > 0
+    assert likely.max() < 1
+    np.testing.assert_array_equal(model.probabilities(X[3]), likely[3])
+
+
+def test_higher_scores_mean_higher_probabilities_where_the_row_is_otherwise_the_same():
+    """Two labels that change places: the rows are equally concentrated, so that only the label's own score differs."""
+    X, Y = stream(1500, k=5)
+    model = bl.LabelRanker(5, learners=[Linear()], seed=0)
+    model.learn(X, Y)
+    scores, likely = model.scores_and_probabilities(X)
+    concentration = np.log((scores**2).sum(axis=1))
+    near = np.argsort(concentration)
+    for label in range(5):
+        for a, b in itertools.pairwise(near):
+            difference = scores[a, label] - scores[b, label]
+            if abs(concentration[a] - concentration[b]) < 1e-6 and abs(difference) > 1e-3:
+                assert (likely[a, label] - likely[b, label]) * difference > 0
+
+
+@pytest.mark.gate
+@each_model
+def test_of_what_is_said_to_be_likely_as_much_comes_true(make):
+    X, Y = stream(6000, seed=2)
+    model = make(8)
+    model.learn(X[:4000], Y[:4000])
+    likely, was = model.probabilities(X[4000:]).ravel(), Y[4000:].ravel()
+    for low in np.arange(0, 1, 0.2):
+        inside = (likely >= low) & (likely < low + 0.2)
+        if inside.sum() > 100:
+            assert abs(likely[inside].mean() - was[inside].mean()) < 0.1
+    frequencies = np.broadcast_to(Y[:4000].mean(axis=0), Y[4000:].shape)
+    assert bl.metrics.log_loss(
+        Y[4000:], model.probabilities(X[4000:])
+    ) < 0.85 * bl.metrics.log_loss(Y[4000:], frequencies)
+
+
+@pytest.mark.gate
+def test_each_aim_is_served_best_by_its_own_thresholds():
+    X, Y = stream(6000, k=10, rare=2.0, noise=0.8)
+    model = bl.LabelRanker(10, learners=[Linear(), Ridge()], seed=0)
+    model.learn(X[:4000], Y[:4000])
+    X, Y = X[4000:], Y[4000:]
+    micro, macro = model.predict(X), model.predict(X, aim="macro-f1")
+    assert f1(micro, Y) > f1(macro, Y)
+    assert f1(macro, Y, axis=0).mean() > f1(micro, Y, axis=0).mean()
+    # No common threshold is better by more than noise.
+    likely = model.probabilities(X)
+    assert f1(micro, Y) > max(f1(likely > cut, Y) for cut in np.linspace(0.05, 0.95, 91)) - 0.01
+    for share in (0.2, 0.5):  # a wrong label costs the share, a missed one the rest
+        cost = {
+            aim: share * (named & ~Y).sum() + (1 - share) * (~named & Y).sum()
+            for aim in (0.1, 0.2, 0.5, 0.8)
+            for named in [model.predict(X, aim=aim)]
+        }
+        assert cost[share] < 1.02 * min(cost.values())
+
+
+@each_model
+def test_blocks_copies_and_files_go_on_exactly(make, tmp_path):
+    X, Y = stream(300)
+    whole, parts = make(8), make(8)
+    whole.learn(X, Y)
+    for i in range(0, 150, 7):
+        parts.learn(X[i : min(i + 7, 150)], Y[i : min(i + 7, 150)])
+    parts.save(tmp_path / "model.bl")
+    parts = bl.load(tmp_path / "model.bl")
+    for x, y in zip(X[150:], Y[150:], strict=True):
+        parts.learn(x, y)
+    np.testing.assert_array_equal(whole.probabilities(X), parts.probabilities(X))
+    for aim in ("micro-f1", "macro-f1"):
+        np.testing.assert_array_equal(whole.thresholds(aim), parts.thresholds(aim))
+
+
+def test_new_labels_and_unknown_ones():
+    X, Y = stream(500)
+    told = bl.LabelRanker(8, learners=[Linear()])
+    told.learn(X, Y, unknown=np.tile(np.arange(8) == 7, (500, 1)) & ~Y)
+    told.add_labels(2)
+    likely = told.probabilities(X)
+    assert likely.shape == (500, 10)
+    assert likely[:, :8].min() > 0
+    assert told.thresholds("macro-f1").shape == (10,)
+    assert told.predict(X[0]).shape == (10,)
+
+
+def test_a_model_that_has_learned_nothing_answers():
+    model = bl.LabelRanker(4)
+    likely = model.probabilities([1.0, 2.0])
+    assert (likely > 0).all() and (likely < 1).all()
+    assert model.predict([1.0, 2.0]).shape == (4,)
+
+
+@pytest.mark.parametrize(
+    ("aim", "error", "message"),
+    [
+        ("f1", ValueError, "aim is 'f1', but must be one of micro-f1, macro-f1"),
+        (0.0, ValueError, r"aim is 0.0, but must be in \(0, 1\)"),
+        (1.5, ValueError, "aim is 1.5"),
+        (None, TypeError, "aim is None"),
+    ],
+)
+def test_an_aim_that_is_none_is_refused(aim, error, message):
+    with pytest.raises(error, match=message):
+        bl.LabelRanker(3).predict([1.0], aim=aim)
+
+
+def test_thousands_of_labels_are_calibrated_though_few_are_looked_at_in_each_row():
+    """Brute force over all labels beside the sampled ones: sums of probabilities are numbers of relevant labels."""
+    rng = np.random.default_rng(0)
+    k, n = 1000, 1500
+    groups = rng.integers(0, 100, n)
+    X = np.zeros((n, 100))
+    X[np.arange(n), groups] = 1.0
+    Y = np.zeros((n, k), bool)
+    Y[np.arange(n), 10 * groups + rng.integers(0, 3, n)] = True
+    model = bl.LabelRanker(k, learners=[SparseLinear()], seed=0)
+    model.learn(X[:1200], Y[:1200], return_scores=False)
+    likely = model.probabilities(X[1200:])
+    assert likely.sum() == pytest.approx(Y[1200:].sum(), rel=0.35)
+    assert likely[Y[1200:]].mean() > 0.2
+
+
+GOLDEN = Path(__file__).parents[1] / "saving" / "golden"
+
+
+@pytest.mark.skipif(not GOLDEN.exists(), reason="no golden files")
+def test_models_from_before_there_were_probabilities_learn_them_now():
+    found = 0
+    for path in sorted(GOLDEN.glob("**/*")):
+        if not path.is_file() or "ada" not in path.name:
+            continue
+        try:
+            model = bl.load(path)
+        except ValueError:
+            continue
+        if model.n_features is None or "calibration_shared" in model.state()["arrays"]:
+            continue
+        found += 1
+        x = np.zeros(model.n_features)
+        model.learn(x, np.arange(model.n_labels) == 0)
+        assert "calibration_shared" in model.state()["arrays"]
+    assert found or not os.listdir(GOLDEN)
