@@ -13,5 +13,11 @@ from boostline.river.classifiers import (
     LabelRankerClassifier,
     OnlineBMRClassifier,
 )
+from boostline.river.texts import TextRankerClassifier
 
-__all__ = ["AdaOLMRClassifier", "LabelRankerClassifier", "OnlineBMRClassifier"]
+__all__ = [
+    "AdaOLMRClassifier",
+    "LabelRankerClassifier",
+    "OnlineBMRClassifier",
+    "TextRankerClassifier",
+]

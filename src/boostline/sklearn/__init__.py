@@ -13,5 +13,11 @@ from boostline.sklearn.classifiers import (
     LabelRankerClassifier,
     OnlineBMRClassifier,
 )
+from boostline.sklearn.texts import TextRankerClassifier
 
-__all__ = ["AdaOLMRClassifier", "LabelRankerClassifier", "OnlineBMRClassifier"]
+__all__ = [
+    "AdaOLMRClassifier",
+    "LabelRankerClassifier",
+    "OnlineBMRClassifier",
+    "TextRankerClassifier",
+]
