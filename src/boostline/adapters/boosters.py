@@ -7,6 +7,7 @@ import inspect
 from typing import Any
 
 from boostline.boosters import Booster
+from boostline.text.ranker import text_learners
 
 _OF_ALL = {"n_labels", "labels", "learners", "seed", "n_threads"}
 
@@ -17,6 +18,8 @@ def make_booster(adapter: Any, labels: list[Any], *, seed: int | None, n_threads
     settings = {name: getattr(adapter, name) for name in own}
     # Learners written in Python carry state: a copy leaves the parameter as it was given.
     learners = copy.deepcopy(adapter.learners)
+    if hasattr(adapter, "n_columns"):
+        learners = text_learners(learners)
     return adapter.booster_type(  # type: ignore[no-any-return]
         labels=labels, learners=learners, seed=seed, n_threads=n_threads, **settings
     )

@@ -46,8 +46,10 @@ class TextRankerClassifier(LabelRankerClassifier):
 
     Parameters
     ----------
-    learners, drift, labels, absent, n_threads, seed
-        As in `LabelRankerClassifier`.
+    learners, drift
+        As in `boostline.text.TextRanker`.
+    labels, absent, n_threads, seed
+        As in `LabelRankerClassifier`, which also describes the other parameters.
     text
         The name of the text in the dicts, or several, which are put together. Other values are not looked at.
     embedding

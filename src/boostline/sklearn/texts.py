@@ -59,7 +59,7 @@ class TextRankerClassifier(LabelRankerClassifier):
     Parameters
     ----------
     learners, drift
-        As in `boostline.LabelRanker`.
+        As in `boostline.text.TextRanker`.
     text
         The column of a frame that has the texts, or several, which are put together. None: X is a list, array or
         series of strings.

@@ -17,7 +17,7 @@ from boostline.contract.label_sets import UNKNOWN, LabelLists, LabelSets
 from boostline.contract.labels import distinct_labels, read_told
 from boostline.contract.numbers import read_weights, whole_number
 from boostline.contract.rows import Rows
-from boostline.learners import Recency, SparseLinear
+from boostline.learners import SparseLinear
 from boostline.text.features import Counted, TextFeatures
 from boostline.text.words import Words
 
@@ -52,7 +52,7 @@ class TextRanker:
     n_embedding
         Length of the vectors that you pass as ``embedding``; 0 for none.
     learners
-        ``"auto"``: `boostline.learners.SparseLinear`, and the frequency of the tags; or learners of your own.
+        ``"auto"`` for `boostline.learners.SparseLinear`, or learners of your own.
     drift, seed, n_threads
         As in `boostline.LabelRanker`.
 
@@ -87,7 +87,7 @@ class TextRanker:
         self._features = TextFeatures(Words(pairs, characters), n_columns, n_embedding)
         self._booster = LabelRanker(
             _with_spare(len(self._names)),
-            learners=_learners(learners),
+            learners=text_learners(learners),
             drift=drift,
             seed=seed,
             n_threads=n_threads,
@@ -367,10 +367,12 @@ class _Waiting:
         return LabelSets(len(self.told), n_labels, lists=lists)
 
 
-def _learners(learners: Any) -> Any:
-    # Members of LabelRanker's default that keep an array over all columns have no place beside a million of them.
+def text_learners(learners: Any) -> Any:
+    """The learners of a model of texts."""
+    # On debtags and debdepends (held-out rows of train) it names the first tag better alone than with the other members
+    # of LabelRanker's default that can take a million columns: P@1 85.4 and 74.5 against 85.0 and 72.0.
     if isinstance(learners, str) and learners == "auto":
-        return [SparseLinear(), Recency(1.0)]
+        return [SparseLinear()]
     return learners
 
 
