@@ -131,8 +131,8 @@ def test_a_kill_at_any_moment_loses_nothing(tmp_path, environment_for_workers):
     frame.to_parquet(tmp_path / "rows.parquet")
     store = tmp_path / "store"
     here = os.path.dirname(os.path.abspath(__file__))
-    (tmp_path / "program.py").write_text(PROGRAM)
-    command = [sys.executable, tmp_path / "program.py", here, tmp_path / "rows.parquet", store]
+    (tmp_path / "program").write_text(PROGRAM)
+    command = [sys.executable, tmp_path / "program", here, tmp_path / "rows.parquet", store]
     job = subprocess.Popen(command, env=environment_for_workers, start_new_session=True)
     end = time.monotonic() + 60
     while len(list(store.glob("??/*.blm"))) < 30:

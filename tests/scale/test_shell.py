@@ -1,6 +1,12 @@
 """The shell: train on many files, rank with several processes, into a folder, on a Dask cluster."""
 
 import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 from scale_models import small_model
@@ -62,3 +68,40 @@ def test_what_does_not_fit_is_refused(boostline, saved, history):
     files = sorted(history.glob("*.parquet"))
     assert "need --jobs or --dask" in boostline("train", *files, "-m", "x.blm", fails=True)
     assert "several files need --out" in boostline("rank", saved, *files, fails=True)
+
+
+def test_rankings_go_on_after_a_kill(boostline, environment_for_workers, history, tmp_path):
+    model = tmp_path / "model.blm"
+    scale.warm_start(small_model(), history / "*.parquet", drop=["id"]).save(model)
+    many = tmp_path / "many"
+    many.mkdir()
+    for copy in range(6):
+        for path in history.glob("*.parquet"):
+            shutil.copy(path, many / f"{copy}-{path.name}")
+    files, out = sorted(many.glob("*.parquet")), tmp_path / "out"
+    command = [
+        sys.executable,
+        "-m",
+        "boostline",
+        "rank",
+        model,
+        *files,
+        "--out",
+        out,
+        "--key",
+        "id",
+    ]
+    job = subprocess.Popen(command, env=environment_for_workers, start_new_session=True)
+    end = time.monotonic() + 60
+    while len(list(out.glob("*.parquet"))) < 5:
+        assert time.monotonic() < end and job.poll() is None
+        time.sleep(0.002)
+    os.killpg(job.pid, signal.SIGKILL)
+    job.wait()
+    n_done = len(list(out.glob("*.parquet")))
+    assert 5 <= n_done < 48
+    said = json.loads(boostline("rank", model, *files, "--out", out, "--key", "id", "--json"))
+    assert said == {"files": 48, "rows": 14400, "skipped": n_done, "out": str(out)}
+    for path in files:
+        found = pq.read_table(out / path.name)
+        assert found["id"].equals(pq.read_table(path)["id"])

@@ -2,7 +2,11 @@
 
 import os
 import shutil
+import signal
 import sys
+import threading
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +16,7 @@ from boostline import scale
 
 pytestmark = pytest.mark.process
 
-pyspark = pytest.importorskip("pyspark")
+pyspark = pytest.importorskip("pyspark", reason="pip install 'boostline[spark]'")
 pq = pytest.importorskip("pyarrow.parquet")
 if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
     pytest.skip(
@@ -65,6 +69,7 @@ def test_history_in_files(session, history, model, learned):
     assert_same(made, learned)
 
 
+@pytest.mark.slow
 def test_frames(session, history, table, learned):
     X, _ = table
     frame = session.read.parquet(str(history)).orderBy("id")
@@ -78,6 +83,42 @@ def test_frames(session, history, table, learned):
     found = bs.evaluate(learned, frame.drop("id"), session=session)
     wanted = scale.evaluate(learned, history / "*.parquet", drop=["id"])
     assert found == pytest.approx(wanted, abs=1e-12)
+
+
+def executors():
+    """Processes of this test that are executors."""
+    found = []
+    for about in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = about.read_bytes()
+            parent = int((about.parent / "stat").read_text().rsplit(")", 1)[1].split()[1])
+        except (OSError, IndexError):
+            continue
+        if b"CoarseGrainedExecutorBackend" in command and b"java" in command.split(b"\0")[0]:
+            found.append((int(about.parent.name), parent))
+    return found
+
+
+@pytest.mark.slow
+def test_a_killed_executor(session, history, model, learned):
+    """Spark starts another, and does its tasks again."""
+    drivers = {os.getpid()}
+    java = session.sparkContext._gateway.proc.pid
+    mine = [pid for pid, parent in executors() if parent in {*drivers, java}]
+    assert mine
+    killed = []
+
+    def kill():
+        time.sleep(0.5)
+        os.kill(mine[0], signal.SIGKILL)
+        killed.append(mine[0])
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    made = bs.warm_start(model, history / "*.parquet", session=session, drop=["id"], n_groups=4)
+    thread.join()
+    assert killed
+    assert_same(made, learned)
 
 
 def test_rankings_of_files_and_a_poisoned_one(session, history, learned, tmp_path):
