@@ -262,10 +262,10 @@ def rows(arguments: argparse.Namespace) -> None:
 def rank(arguments: argparse.Namespace) -> None:
     folder = Path(tempfile.mkdtemp(dir=arguments.folder))
     generated(folder, arguments.n, 40)
-    model = small_model()
+    model = bl.LabelRanker(labels=LABELS)
     model.features = [f"x{j}" for j in range(10)]
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(2000, 10))
+    X = rng.normal(size=(4000, 10))
     model.learn(X, X[:, :5] > 0.5)
     for _ in range(arguments.runs):
         for n_jobs in (1, 2):
