@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -143,3 +144,26 @@ def test_label_ranker_learns_when_all_or_none_of_the_shown_labels_are_relevant()
     before = model.score(X)
     model.learn(X[:20], np.zeros((20, 4), bool))
     np.testing.assert_array_equal(model.score(X), before)
+
+
+def test_a_new_explorer_around_a_saved_model_goes_on(tmp_path):
+    X, Y = stream(200)
+    whole, first = small(seed=4), small(seed=4)
+    whole.learn(X, Y)
+    first.learn(X[:120], Y[:120])
+    first.model.save(tmp_path / "m.blm")
+    second = bl.Explorer(bl.load(tmp_path / "m.blm"), seed=4)
+    assert second.n_learned == 120
+    second.learn(X[120:], Y[120:])
+    np.testing.assert_array_equal(second.score(X), whole.score(X))
+
+
+def test_other_protocols_take_an_explorer_as_a_model():
+    X, Y = stream(300)
+    explorer, by_hand = small(), small()
+    data = SimpleNamespace(X=X, Y=Y, n_train=200)
+    run = evaluate.train_then_test(explorer, data)
+    assert run.rank_loss == pytest.approx(bl.metrics.rank_loss(Y[200:], by_hand.learn(X, Y)[200:]))
+    model = bl.TopkAdaptive(6, learners=bl.learners.paper_trees(5), exploration=0.3)
+    run = evaluate.train_then_test(model, data)
+    assert model.clock == 300 and run.rank_loss < 0.5
