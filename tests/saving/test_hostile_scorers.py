@@ -217,21 +217,22 @@ def test_changed_numbers_are_refused_or_harmless(case, tmp_path):
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("cell", [2.0**53, 1e80, 1e-320])
-def test_a_covariance_that_cancels_to_nothing_is_begun_anew(cell, tmp_path):
+@pytest.mark.parametrize("n_features", [1, 2, 3])
+def test_a_covariance_that_cancels_to_nothing_is_begun_anew(n_features, tmp_path):
     # Found by fuzzing: with all cells alike the diagonal becomes zero, and lifting zero by a share of it has no end.
-    X, Y = rows(60, sparse=False)
+    rng = np.random.default_rng(6)
+    X, Y = rng.normal(size=(56, n_features)), rng.random((56, K)) < 0.4
     model = bl.OnlineBMR(K, edge=0.01, learners=[L.Ridge(forgetting=0.9)])
-    model.learn(X[:20], Y[:20])
+    model.learn(X[:16], Y[:16])  # so many that no change of the covariance is waiting
     path = tmp_path / "m.blm"
     model.save(path)
     metadata, arrays = parts(path.read_bytes())
     name = "learners.0.covariance.cells"
-    path.write_bytes(forged(metadata, {**arrays, name: np.full_like(arrays[name], cell)}))
+    path.write_bytes(forged(metadata, {**arrays, name: np.full_like(arrays[name], 2.0**53)}))
 
     def go_on():
         loaded = bl.load(path)
-        loaded.learn(X[20:], Y[20:])
+        loaded.learn(X[16:], Y[16:])
         assert np.isfinite(loaded.score(X)).all()
 
     in_child(go_on, 60)
