@@ -69,19 +69,37 @@ class ParquetReader(TableReader):
     def _batches(self, size: int) -> Iterator[Any]:
         """Yield batches of at most `size` rows, each row group by itself.
 
-        Reading a row group from its start is where pyarrow compares its description with the schema; within a batch
-        over several groups it does not. Asking for the description here instead, `row_group(i).column(j)`, ends the
-        process where it is damaged.
+        Reading a row group from its start is where pyarrow looks at its description; within a batch over several
+        groups it does not compare types.
         """
+        columns = [*self.inputs, *self.labels]
         for group in range(self._parquet.metadata.num_row_groups):
-            for batch in self._parquet.iter_batches(
-                batch_size=size,
-                row_groups=[group],
-                columns=[*self.inputs, *self.labels],
-                use_threads=False,
-            ):
+            batches = self._parquet.iter_batches(
+                batch_size=size, row_groups=[group], columns=columns, use_threads=False
+            )
+            for number, batch in enumerate(batches):
+                if number == 0:
+                    self._check_types(group, set(columns))
                 batch.validate(full=True)  # pyarrow believes what a file says of its texts
                 yield batch
+
+    def _check_types(self, group: int, columns: set[str]) -> None:
+        """The columns of a row group are of the schema's types, which older versions of pyarrow do not look at.
+
+        Only for what has been read already: asked for a description that cannot be parsed, pyarrow ends the process.
+        """
+        description, schema = self._parquet.metadata.row_group(group), self._parquet.schema
+        for i in range(len(schema)):
+            column = schema.column(i)
+            if column.path not in columns:
+                continue
+            found = description.column(i).physical_type
+            if found != column.physical_type:
+                raise DataError(
+                    f"is damaged: in row group {group + 1} the type does not match the schema for {column.path!r}: "
+                    f"{found} vs. {column.physical_type}",
+                    path=self.name,
+                )
 
 
 def _in_blocks(batches: Iterator[Any], size: int) -> Iterator[list[Any]]:
