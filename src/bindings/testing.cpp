@@ -46,9 +46,9 @@ void bind_testing(nb::module_& m) {
             leaf.labels.push_back(LabelStats::in(const_cast<double*>(stats.data()) + i, n_covariates));
             widen(low.data(), high.data(), leaf.labels.back().min, leaf.labels.back().max, n_covariates);
         }
-        const Split split = SplitSearch<double>().best(leaf);
+        const Split split = SplitSearch().best(leaf);
         return std::make_tuple(split.covariate, split.threshold, split.gain, split.gain - split.runner_up,
-                               SplitSearch<float>().largest_lead(leaf));
+                               SplitScreen().largest_lead(leaf));
     });
     // From now on only the next n allocations within calls of models succeed, or all but the one after them; -1: all
     // do. Returns how many have failed.

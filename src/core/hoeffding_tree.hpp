@@ -48,30 +48,15 @@ class HoeffdingTree final : public Learner {
     }
     std::unique_ptr<Learner> clone() const override { return std::make_unique<HoeffdingTree>(*this); }
 
-    void predict(const Row& x, double* votes) const override {
-        const Node& leaf = node(find_leaf(x));
-        if (settings_.single_label) {
-            std::fill(votes, votes + n_labels_, 0.0);
-            votes[heaviest_label(leaf)] = 1.0;
-            return;
-        }
-        const double unseen = static_cast<double>(n_labels_ - leaf.n_entries());
-        const double total = leaf.weight + unseen;
-        if (!(total >= kLeastTotal)) {  // masses so small that their shares are not exact: as if nothing had been seen
-            std::fill(votes, votes + n_labels_, 1.0 / static_cast<double>(n_labels_));
-            return;
-        }
-        const double scale = 1.0 / total;
-        std::fill(votes, votes + n_labels_, scale);
-        for (const Entry& entry : leaf.entries) votes[entry.label] = entry.mass * scale;
-    }
+    void predict(const Row& x, double* votes) const override { vote(node(find_leaf(x)), votes); }
+    void predict_to_learn(const Row& x, double* votes) override { vote(node(row_.leaf = find_leaf(x)), votes); }
 
     // Section 4 of the paper: every relevant label is a single-label example whose importance is the cost it saves.
     // Nearly always that changes numbers in one leaf, for which room is made here. A row with which the leaf may split,
     // or that may need room under a cap, is learned here, and can be taken back.
     void prepare(const Row& x, const Labels& labels, const double* costs, const double* weights) override {
         row_.clear();
-        Node& leaf = node(row_.leaf = find_leaf(x));
+        Node& leaf = node(row_.leaf);  // where predict_to_learn found it to fall
         double weight_after = leaf.weight;
         std::size_t n_new = 0, n_unobserved = 0;
         for (const std::int32_t label : labels.relevant) {
@@ -96,9 +81,9 @@ class HoeffdingTree final : public Learner {
                 leaf.stats.reserve(stats_bytes(n_observed(leaf) + n_unobserved) / sizeof(double));
             return;
         }
-        row_.undo = std::make_unique<TreeUndo>(
-            nodes_, counts_, static_cast<std::size_t>(row_.leaf), range_width(), block_width(),
-            [&](std::int32_t label) { return labels.is_relevant[static_cast<std::size_t>(label)] != 0; });
+        row_.undo = SpareUndos::take();
+        row_.undo->begin(nodes_, counts_, static_cast<std::size_t>(row_.leaf), range_width(), block_width(),
+                         [&](std::int32_t label) { return labels.is_relevant[static_cast<std::size_t>(label)] != 0; });
         for (const RowLabel& label : row_.labels) learn_label(find_leaf(x), label);
     }
     void cancel() noexcept override {
@@ -152,10 +137,27 @@ class HoeffdingTree final : public Learner {
         RowAtHand(RowAtHand&&) noexcept = default;
         RowAtHand& operator=(RowAtHand&&) noexcept = default;
         void clear() noexcept {
-            undo.reset();
+            SpareUndos::give_back(std::move(undo));
             labels.clear();
         }
     };
+
+    void vote(const Node& leaf, double* votes) const {
+        if (settings_.single_label) {
+            std::fill(votes, votes + n_labels_, 0.0);
+            votes[heaviest_label(leaf)] = 1.0;
+            return;
+        }
+        const double unseen = static_cast<double>(n_labels_ - leaf.n_entries());
+        const double total = leaf.weight + unseen;
+        if (!(total >= kLeastTotal)) {  // masses so small that their shares are not exact: as if nothing had been seen
+            std::fill(votes, votes + n_labels_, 1.0 / static_cast<double>(n_labels_));
+            return;
+        }
+        const double scale = 1.0 / total;
+        std::fill(votes, votes + n_labels_, scale);
+        for (const Entry& entry : leaf.entries) votes[entry.label] = entry.mass * scale;
+    }
 
     std::int32_t n_nodes() const { return static_cast<std::int32_t>(nodes_.size()); }
     Node& node(std::int32_t i) { return nodes_[static_cast<std::size_t>(i)]; }
@@ -307,8 +309,8 @@ class HoeffdingTree final : public Learner {
         // The side of a threshold is one bit, so no gain exceeds 1: nothing can be better by more than the bound.
         if (!tie && bound >= 1.0) return;
         static thread_local LeafStats seen;
-        static thread_local SplitSearch<float> coarse;
-        static thread_local SplitSearch<double> exact;
+        static thread_local SplitScreen coarse;
+        static thread_local SplitSearch exact;
         seen.low = leaf.stats.data();
         seen.high = seen.low + n_covariates();
         seen.n_covariates = n_covariates();

@@ -131,16 +131,18 @@ struct CoarseSplit {
     float below, entropy;
 };
 
+constexpr float kCoarseFar = 3.5f;
+// Coefficients in z^2; below = 1/2 + z times the first.
+#define BOOSTLINE_COARSE_BELOW \
+    -7.90962729e-07f, 3.76822844e-05f, -7.60445233e-04f, 8.69999353e-03f, -6.47728694e-02f, 3.98265612e-01f
+#define BOOSTLINE_COARSE_ENTROPY \
+    -1.44210773e-05f, 6.04619321e-04f, -1.02899154e-02f, 9.17476816e-02f, -4.47860948e-01f, 9.98317033e-01f
+
 BOOSTLINE_INLINE CoarseSplit coarse_split(float z) {
-    constexpr float kFar = 3.5f;
-    z = z < -kFar ? -kFar : z;
-    z = z > kFar ? kFar : z;
+    z = z < -kCoarseFar ? -kCoarseFar : z;
+    z = z > kCoarseFar ? kCoarseFar : z;
     const float u = z * z;
-    const float below = polynomial(u, -7.90962729e-07f, 3.76822844e-05f, -7.60445233e-04f, 8.69999353e-03f,
-                                   -6.47728694e-02f, 3.98265612e-01f);
-    const float bits = polynomial(u, -1.44210773e-05f, 6.04619321e-04f, -1.02899154e-02f, 9.17476816e-02f,
-                                  -4.47860948e-01f, 9.98317033e-01f);
-    return {0.5f + below * z, bits};
+    return {0.5f + polynomial(u, BOOSTLINE_COARSE_BELOW) * z, polynomial(u, BOOSTLINE_COARSE_ENTROPY)};
 }
 
 // 1 / sqrt(x) for a positive, normal x, to a share of 5e-6: a guess from the bits, then Newton's method twice.

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -20,25 +22,34 @@ class TreeUndo {
   public:
     using Nodes = PagedVector<TreeNode, 16>;
 
-    // `changes(label)` says whether the row has the label; range and block are the widths of what a leaf's statistics
-    // are made of.
+    // Remembers a leaf before a row. `changes(label)` says whether the row has the label; range and block are the
+    // widths of what a leaf's statistics are made of.
     template <class Changes>
-    TreeUndo(const Nodes& nodes, const TreeCounts& counts, std::size_t leaf_id, std::size_t range, std::size_t block,
-             Changes&& changes)
-        : n_nodes_(nodes.size()),
-          counts_(counts),
-          leaf_id_(leaf_id),
-          weight_(nodes[leaf_id].weight),
-          last_try_(nodes[leaf_id].last_try),
-          entries_(nodes[leaf_id].entries),
-          stats_size_(nodes[leaf_id].stats.size()),
-          range_(range),
-          block_(block) {
+    void begin(const Nodes& nodes, const TreeCounts& counts, std::size_t leaf_id, std::size_t range, std::size_t block,
+               Changes&& changes) {
+        clear();
         const TreeNode& leaf = nodes[leaf_id];
-        if (leaf.stats.empty()) return;
-        remember(leaf.stats, 0, range_);
-        for (const TreeNode::Entry& entry : entries_)
-            if (entry.stats >= 0 && changes(entry.label)) remember(leaf.stats, start_of(entry), block_);
+        n_nodes_ = nodes.size();
+        counts_ = counts;
+        leaf_id_ = leaf_id;
+        weight_ = leaf.weight;
+        last_try_ = leaf.last_try;
+        n_entries_ = leaf.entries.size();
+        stats_size_ = leaf.stats.size();
+        if (stats_size_ > 0) remember(leaf.stats, 0, range);
+        for (std::size_t i = 0; i < n_entries_; ++i) {
+            const TreeNode::Entry& entry = leaf.entries[i];
+            if (!changes(entry.label)) continue;
+            entries_.emplace_back(i, entry);
+            if (entry.stats >= 0) remember(leaf.stats, range + static_cast<std::size_t>(entry.stats) * block, block);
+        }
+    }
+    // Forgets the row; keeps the room.
+    void clear() noexcept {
+        entries_.clear();
+        values_.clear();
+        pieces_.clear();
+        left_.clear();
     }
 
     // Before a leaf splits or stops growing: its statistics go here, and its entries, or a copy of them.
@@ -68,7 +79,8 @@ class TreeUndo {
         TreeNode& leaf = nodes[leaf_id_];
         leaf.weight = weight_;
         leaf.last_try = last_try_;
-        leaf.entries.swap(entries_);
+        leaf.entries.resize(n_entries_);
+        for (const auto& [i, entry] : entries_) leaf.entries[i] = entry;
         leaf.stats.resize(stats_size_);
         const double* from = values_.data();
         for (const auto& [start, size] : pieces_) {
@@ -84,24 +96,46 @@ class TreeUndo {
         std::vector<double> stats;
     };
 
-    std::size_t start_of(const TreeNode::Entry& entry) const {
-        return range_ + static_cast<std::size_t>(entry.stats) * block_;
-    }
     void remember(const std::vector<double>& stats, std::size_t start, std::size_t size) {
         const auto first = stats.begin() + static_cast<std::ptrdiff_t>(start);
         values_.insert(values_.end(), first, first + static_cast<std::ptrdiff_t>(size));
         pieces_.emplace_back(start, size);
     }
 
-    const std::size_t n_nodes_;
-    const TreeCounts counts_;
-    const std::size_t leaf_id_;
-    const double weight_, last_try_;
-    std::vector<TreeNode::Entry> entries_;
-    const std::size_t stats_size_, range_, block_;
+    std::size_t n_nodes_ = 0, leaf_id_ = 0, n_entries_ = 0, stats_size_ = 0;
+    TreeCounts counts_;
+    double weight_ = 0.0, last_try_ = 0.0;
+    std::vector<std::pair<std::size_t, TreeNode::Entry>> entries_;  // those of the row's labels, and where they were
     std::vector<double> values_;
     std::vector<std::pair<std::size_t, std::size_t>> pieces_;  // of the leaf's statistics: where values_ came from
     std::vector<Lists> left_;
+};
+
+// An undo from those of this thread that are not needed, or a new one. Rows that need one come often.
+class SpareUndos {
+  public:
+    static std::unique_ptr<TreeUndo> take() {
+        auto& all = spare();
+        if (all.empty()) return std::make_unique<TreeUndo>();
+        std::unique_ptr<TreeUndo> last = std::move(all.back());
+        all.pop_back();
+        return last;
+    }
+    static void give_back(std::unique_ptr<TreeUndo> undo) noexcept {
+        if (!undo) return;
+        undo->clear();
+        try {
+            if (auto& all = spare(); all.size() < kMost) all.push_back(std::move(undo));
+        } catch (const std::bad_alloc&) {
+        }
+    }
+
+  private:
+    static constexpr std::size_t kMost = 256;
+    static std::vector<std::unique_ptr<TreeUndo>>& spare() {
+        static thread_local std::vector<std::unique_ptr<TreeUndo>> all;
+        return all;
+    }
 };
 
 }  // namespace boostline

@@ -49,35 +49,50 @@ struct Normal<float> {
     }
 };
 
+// Smallest and largest value of each of n covariates in a leaf.
+struct LeafRange {
+    const double *low, *high;
+    std::size_t n;
+};
+
+// Equally spaced between the smallest and the largest value of each covariate of the group.
+BOOSTLINE_INLINE void place_thresholds(const LeafRange& range, std::size_t group,
+                                       double* BOOSTLINE_RESTRICT thresholds) {
+    const double* BOOSTLINE_RESTRICT low = range.low + first_of_group(group, range.n);
+    const double* BOOSTLINE_RESTRICT high = range.high + first_of_group(group, range.n);
+    for (std::size_t j = 0; j < kThresholds; ++j)
+        for (std::size_t l = 0; l < kGroup; ++l)
+            thresholds[j * kGroup + l] = low[l] + (high[l] - low[l]) * static_cast<double>(j + 1) / (kThresholds + 1);
+}
+
+// The covariates from `first` on; the other pointers are to the cells of their group.
 template <class Real>
-BOOSTLINE_INLINE void add_varying_label(const LabelStats& s, std::size_t n, const double* BOOSTLINE_RESTRICT thresholds,
+BOOSTLINE_INLINE void add_varying_group(const LabelStats& s, std::size_t first,
+                                        const double* BOOSTLINE_RESTRICT thresholds,
                                         Real* BOOSTLINE_RESTRICT left_weight, Real* BOOSTLINE_RESTRICT left_over) {
-    for (std::size_t g = 0; g < n_groups(n); ++g) {
-        const std::size_t first = first_of_group(g, n), start = g * kGroupCells;
-        double min[kGroup], max[kGroup], mean[kGroup], inverse_sd[kGroup];  // copies: gcc keeps these in registers
-        Real weight[kGroup];
+    double min[kGroup], max[kGroup], mean[kGroup], inverse_sd[kGroup];  // copies: gcc keeps these in registers
+    Real weight[kGroup];
+    for (std::size_t l = 0; l < kGroup; ++l) {
+        min[l] = s.min[first + l];
+        max[l] = s.max[first + l];
+        mean[l] = s.mean[first + l];
+        inverse_sd[l] = Normal<Real>::inverse_deviation(s.weight[first + l], s.m2[first + l]);
+        weight[l] = static_cast<Real>(s.weight[first + l]);
+    }
+    // Where the threshold lies among the label's values, in standard deviations; far out when all are on one side.
+    Real z[kGroupCells], weights[kGroupCells];
+    for (std::size_t j = 0; j < kThresholds; ++j)
         for (std::size_t l = 0; l < kGroup; ++l) {
-            min[l] = s.min[first + l];
-            max[l] = s.max[first + l];
-            mean[l] = s.mean[first + l];
-            inverse_sd[l] = Normal<Real>::inverse_deviation(s.weight[first + l], s.m2[first + l]);
-            weight[l] = static_cast<Real>(s.weight[first + l]);
+            const double threshold = thresholds[j * kGroup + l];
+            const double inside = (threshold - mean[l]) * inverse_sd[l];
+            const double not_left = threshold < min[l] ? -kFarOut : inside;
+            z[j * kGroup + l] = static_cast<Real>(threshold >= max[l] ? kFarOut : not_left);
+            weights[j * kGroup + l] = weight[l];
         }
-        // Where the threshold lies among the label's values, in standard deviations; far out when all are on one side.
-        Real z[kGroupCells], weights[kGroupCells];
-        for (std::size_t j = 0; j < kThresholds; ++j)
-            for (std::size_t l = 0; l < kGroup; ++l) {
-                const double threshold = thresholds[start + j * kGroup + l];
-                const double inside = (threshold - mean[l]) * inverse_sd[l];
-                const double not_left = threshold < min[l] ? -kFarOut : inside;
-                z[j * kGroup + l] = static_cast<Real>(threshold >= max[l] ? kFarOut : not_left);
-                weights[j * kGroup + l] = weight[l];
-            }
-        for (std::size_t i = 0; i < kGroupCells; ++i) {
-            const auto split = Normal<Real>::divide(z[i]);
-            left_weight[start + i] += weights[i] * split.below;
-            left_over[start + i] += weights[i] * split.entropy;
-        }
+    for (std::size_t i = 0; i < kGroupCells; ++i) {
+        const auto split = Normal<Real>::divide(z[i]);
+        left_weight[i] += weights[i] * split.below;
+        left_over[i] += weights[i] * split.entropy;
     }
 }
 
@@ -120,16 +135,18 @@ BOOSTLINE_INLINE void add_all_labels(const LabelStats* labels, std::size_t n_lab
                                      const double* thresholds, double* total, Real* left_weight, Real* left_over) {
     for (std::size_t i = 0; i < n_labels; ++i) {
         if (i + 1 < n_labels) labels[i + 1].prefetch(n);
-        if (add_weight(labels[i], n, total))
-            add_varying_label<Real>(labels[i], n, thresholds, left_weight, left_over);
-        else
+        if (!add_weight(labels[i], n, total)) {
             add_constant_label<Real>(labels[i], n, thresholds, left_weight);
+            continue;
+        }
+        for (std::size_t g = 0; g < n_groups(n); ++g)
+            add_varying_group<Real>(labels[i], first_of_group(g, n), thresholds + g * kGroupCells,
+                                    left_weight + g * kGroupCells, left_over + g * kGroupCells);
     }
 }
 
-// The coarse sums may fuse multiplications and additions, because their rounding cannot reach a result (see
-// SplitSearch::largest_lead). They are compiled in a unit of their own with a flag of its own: coarse_split_sums.cpp.
-void add_labels(const LabelStats* labels, std::size_t n_labels, std::size_t n, const double* thresholds, double* total,
-                float* left_weight, float* left_over);
+// The coarse sums (coarse_split_sums.cpp). Sums and totals are zero before; thresholds are room for it to work in.
+void add_labels(const LabelStats* labels, std::size_t n_labels, const LeafRange& range, double* thresholds,
+                double* total, float* left_weight, float* left_over);
 
 }  // namespace boostline
