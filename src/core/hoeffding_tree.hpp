@@ -43,6 +43,7 @@ class HoeffdingTree final : public Learner {
     void reset() noexcept override {
         nodes_.truncate(1);
         nodes_[0] = Node{};
+        nodes_.route(0) = TreeRoute{};
         counts_ = TreeCounts{};
         row_.clear();
     }
@@ -64,7 +65,10 @@ class HoeffdingTree final : public Learner {
                 settings_.weight_scale * weights[0] * (1.0 - costs[static_cast<std::size_t>(label)]);
             if (!(importance > 0.0)) continue;
             std::int32_t entry = find_entry(leaf, label);
-            if (entry < 0 || leaf.entries[static_cast<std::size_t>(entry)].stats < 0) ++n_unobserved;
+            if (entry < 0 || leaf.entries[static_cast<std::size_t>(entry)].stats < 0)
+                ++n_unobserved;
+            else  // it comes from memory while other learners prepare
+                stats_of(leaf, leaf.entries[static_cast<std::size_t>(entry)]).prefetch(n_covariates());
             if (entry < 0) {
                 entry = leaf.n_entries() + static_cast<std::int32_t>(n_new++);
                 weight_after += kFirstMass;
@@ -162,6 +166,8 @@ class HoeffdingTree final : public Learner {
     std::int32_t n_nodes() const { return static_cast<std::int32_t>(nodes_.size()); }
     Node& node(std::int32_t i) { return nodes_[static_cast<std::size_t>(i)]; }
     const Node& node(std::int32_t i) const { return nodes_[static_cast<std::size_t>(i)]; }
+    const TreeRoute& route(std::int32_t i) const { return nodes_.route(static_cast<std::size_t>(i)); }
+    bool is_leaf(std::int32_t i) const { return route(i).covariate < 0; }
 
     std::size_t n_covariates() const { return settings_.features.size(); }
     std::size_t block_width() const { return LabelStats::kArrays * n_covariates(); }
@@ -189,10 +195,10 @@ class HoeffdingTree final : public Learner {
     std::int32_t find_leaf(const Row& x) const {
         std::int32_t i = 0;
         for (;;) {
-            const Node& here = node(i);
+            const TreeRoute& here = route(i);
             if (here.covariate < 0) return i;
             const double value = x.dense[settings_.features[static_cast<std::size_t>(here.covariate)]];
-            const bool right = value != value ? here.nan_right != 0 : value > here.threshold;
+            const bool right = value != value ? node(i).nan_right != 0 : value > here.threshold;
             i = here.left + static_cast<std::int32_t>(right);
         }
     }
@@ -344,9 +350,7 @@ class HoeffdingTree final : public Learner {
         fill(left, goes_left);
         fill(right, goes_right);
         drop_stats(leaf_id, true);
-        leaf.covariate = split.covariate;
-        leaf.threshold = split.threshold;
-        leaf.left = children;
+        nodes_.route(static_cast<std::size_t>(leaf_id)) = {split.threshold, split.covariate, children};
         leaf.nan_right = right.weight > left.weight;
     }
     void fill(Node& leaf, const std::vector<Entry>& entries) {
@@ -368,7 +372,7 @@ class HoeffdingTree final : public Learner {
             double least_promise = std::numeric_limits<double>::infinity();
             for (std::int32_t i = 0; i < n_nodes(); ++i) {
                 const Node& leaf = node(i);
-                if (leaf.covariate >= 0 || !leaf.active) continue;
+                if (!is_leaf(i) || !leaf.active) continue;
                 const double promise = leaf.weight - heaviest_mass(leaf);  // the weight it gets wrong
                 if (promise < least_promise) {
                     least_promise = promise;
@@ -391,7 +395,7 @@ class HoeffdingTree final : public Learner {
 
     TreeSettings settings_;
     std::int32_t n_labels_;
-    TreeUndo::Nodes nodes_;
+    TreeNodes nodes_;
     TreeCounts counts_;
     double log_inverse_confidence_;
     std::vector<double> gathered_;  // the covariates of the row at hand

@@ -8,10 +8,10 @@ namespace boostline {
 
 inline void HoeffdingTree::save(Archive& out) const {
     const auto nodes = [&](const char* name, auto value) {
-        using T = decltype(value(nodes_[0]));
+        using T = decltype(value(nodes_[0], nodes_.route(0)));
         out.add<T>(name, nodes_.size(), [&](auto&& write) {
             for (std::int32_t i = 0; i < n_nodes(); ++i) {
-                const T v = value(node(i));
+                const T v = value(node(i), route(i));
                 write(&v, 1);
             }
         });
@@ -29,14 +29,14 @@ inline void HoeffdingTree::save(Archive& out) const {
             });
         });
     };
-    nodes("node_threshold", [](const Node& n) { return n.threshold; });
-    nodes("node_weight", [](const Node& n) { return n.weight; });
-    nodes("node_last_try", [](const Node& n) { return n.last_try; });
-    nodes("node_covariate", [](const Node& n) { return n.covariate; });
-    nodes("node_left", [](const Node& n) { return n.left; });
-    nodes("node_n_labels", [](const Node& n) { return n.n_entries(); });
-    nodes("node_nan_right", [](const Node& n) { return n.nan_right; });
-    nodes("node_active", [](const Node& n) { return n.active; });
+    nodes("node_threshold", [](const Node&, const TreeRoute& r) { return r.threshold; });
+    nodes("node_weight", [](const Node& n, const TreeRoute&) { return n.weight; });
+    nodes("node_last_try", [](const Node& n, const TreeRoute&) { return n.last_try; });
+    nodes("node_covariate", [](const Node&, const TreeRoute& r) { return r.covariate; });
+    nodes("node_left", [](const Node&, const TreeRoute& r) { return r.left; });
+    nodes("node_n_labels", [](const Node& n, const TreeRoute&) { return n.n_entries(); });
+    nodes("node_nan_right", [](const Node& n, const TreeRoute&) { return n.nan_right; });
+    nodes("node_active", [](const Node& n, const TreeRoute&) { return n.active; });
     entries("label", [](const Entry& e) { return e.label; });
     entries("label_mass", [](const Entry& e) { return e.mass; });
     entries("label_observed", [](const Entry& e) { return static_cast<std::uint8_t>(e.stats >= 0); });
@@ -67,22 +67,23 @@ inline void HoeffdingTree::load(const ArchiveView& in) {
     for (std::size_t i = 0; i < n_nodes; ++i) {
         if (i > 0 && !has_parent[i]) fail("a node has no parent");
         Node& node = fresh.nodes_[i];
-        node.threshold = threshold.next();
+        TreeRoute& route = fresh.nodes_.route(i);
+        route.threshold = threshold.next();
         node.last_try = last_try.next();
-        node.covariate = covariate.next();
-        node.left = left.next();
+        route.covariate = covariate.next();
+        route.left = left.next();
         node.nan_right = nan_right.next();
         node.active = active.next();
         const std::int32_t n = n_labels.next();
-        if (node.covariate >= 0) {
-            const auto child = static_cast<std::size_t>(node.left);
-            if (static_cast<std::size_t>(node.covariate) >= n_covariates()) fail("a covariate is out of range");
+        if (route.covariate >= 0) {
+            const auto child = static_cast<std::size_t>(route.left);
+            if (static_cast<std::size_t>(route.covariate) >= n_covariates()) fail("a covariate is out of range");
             // children come after their parent: so there is no way round in circles
-            if (node.left <= static_cast<std::int32_t>(i) || child + 1 >= n_nodes) fail("a child is out of range");
+            if (route.left <= static_cast<std::int32_t>(i) || child + 1 >= n_nodes) fail("a child is out of range");
             if (has_parent[child] || has_parent[child + 1]) fail("a node has two parents");
             has_parent[child] = has_parent[child + 1] = 1;
             if (n != 0) fail("an inner node has labels");
-        } else if (node.covariate != -1 || n < 0) {
+        } else if (route.covariate != -1 || n < 0) {
             fail("a node is neither a leaf nor a split");
         }
         if (static_cast<std::size_t>(n) > n_entries - next_entry) fail("labels are missing");
@@ -119,13 +120,13 @@ inline void HoeffdingTree::check() const {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     for (std::int32_t i = 0; i < n_nodes(); ++i) {
         const Node& node = this->node(i);
-        check_within(node.threshold, -kMost, kMost, "", "node_threshold");
+        check_within(route(i).threshold, -kMost, kMost, "", "node_threshold");
         check_within(node.weight, 0.0, kMostWeight, "", "node_weight");
         check_within(node.last_try, 0.0, node.weight, "", "node_last_try");
         require(node.nan_right <= 1, "", "node_nan_right");
         require(node.active <= 1, "", "node_active");
-        if (node.covariate >= 0) continue;
-        require(node.left == -1, "", "node_left");
+        if (!is_leaf(i)) continue;
+        require(route(i).left == -1, "", "node_left");
         double sum = 0.0;
         for (const Entry& entry : node.entries) {
             require(entry.mass > 0.0 && entry.mass <= kMostWeight, "", "label_mass");

@@ -32,17 +32,21 @@ struct TreeNode {
         std::int32_t stats = -1;  // which block; -1: not observed here
     };
 
-    double threshold = 0.0;
-    double weight = 0.0;          // leaf: sum of the masses in its table
-    double last_try = 0.0;        // leaf: weight when a split was last tried
-    std::int32_t covariate = -1;  // index into the tree's covariates; -1: a leaf
-    std::int32_t left = -1;       // the right child is left + 1
-    std::vector<Entry> entries;   // leaf: side by side, for every vote reads all of them
-    std::vector<double> stats;    // leaf: smallest values of the covariates, largest values; then the blocks
-    std::uint8_t nan_right = 0;   // where a missing value goes
-    std::uint8_t active = 1;      // leaf: 0 once the cap has stopped its growth
+    double weight = 0.0;         // leaf: sum of the masses in its table
+    double last_try = 0.0;       // leaf: weight when a split was last tried
+    std::vector<Entry> entries;  // leaf: side by side, for every vote reads all of them
+    std::vector<double> stats;   // leaf: smallest values of the covariates, largest values; then the blocks
+    std::uint8_t nan_right = 0;  // where a missing value goes
+    std::uint8_t active = 1;     // leaf: 0 once the cap has stopped its growth
 
     std::int32_t n_entries() const { return static_cast<std::int32_t>(entries.size()); }
+};
+
+// The way through a node, apart from what it knows: every row passes many of them, and all of a tree fit into a cache.
+struct TreeRoute {
+    double threshold = 0.0;
+    std::int32_t covariate = -1;  // index into the tree's covariates; -1: a leaf
+    std::int32_t left = -1;       // the right child is left + 1
 };
 
 // Records in pages, so that growing moves none of them and holds no more than one page that is not full.
@@ -89,6 +93,37 @@ class PagedVector {
   private:
     std::vector<std::unique_ptr<T[]>> pages_;
     std::size_t size_ = 0;
+};
+
+class TreeNodes {
+  public:
+    std::size_t size() const { return nodes_.size(); }
+    TreeNode& operator[](std::size_t i) { return nodes_[i]; }
+    const TreeNode& operator[](std::size_t i) const { return nodes_[i]; }
+    TreeRoute& route(std::size_t i) { return routes_[i]; }
+    const TreeRoute& route(std::size_t i) const { return routes_[i]; }
+
+    TreeNode& add() {
+        routes_.add();
+        try {
+            return nodes_.add();
+        } catch (...) {
+            routes_.truncate(nodes_.size());
+            throw;
+        }
+    }
+    void truncate(std::size_t n) noexcept {
+        nodes_.truncate(n);
+        routes_.truncate(n);
+    }
+    std::size_t allocated_bytes() const { return nodes_.allocated_bytes() + routes_.allocated_bytes(); }
+    static std::size_t bytes_for(std::size_t n) { return Nodes::bytes_for(n) + Routes::bytes_for(n); }
+
+  private:
+    using Nodes = PagedVector<TreeNode, 16>;
+    using Routes = PagedVector<TreeRoute, 16>;
+    Nodes nodes_;
+    Routes routes_;
 };
 
 }  // namespace boostline

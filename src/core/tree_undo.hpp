@@ -20,13 +20,11 @@ struct TreeCounts {
 
 class TreeUndo {
   public:
-    using Nodes = PagedVector<TreeNode, 16>;
-
     // Remembers a leaf before a row. `changes(label)` says whether the row has the label; range and block are the
     // widths of what a leaf's statistics are made of.
     template <class Changes>
-    void begin(const Nodes& nodes, const TreeCounts& counts, std::size_t leaf_id, std::size_t range, std::size_t block,
-               Changes&& changes) {
+    void begin(const TreeNodes& nodes, const TreeCounts& counts, std::size_t leaf_id, std::size_t range,
+               std::size_t block, Changes&& changes) {
         clear();
         const TreeNode& leaf = nodes[leaf_id];
         n_nodes_ = nodes.size();
@@ -63,7 +61,7 @@ class TreeUndo {
         left_.back().stats.swap(leaf.stats);
     }
 
-    void run(Nodes& nodes, TreeCounts& counts) noexcept {
+    void run(TreeNodes& nodes, TreeCounts& counts) noexcept {
         nodes.truncate(n_nodes_);
         counts = counts_;
         for (auto last = left_.rbegin(); last != left_.rend(); ++last) {
@@ -71,8 +69,7 @@ class TreeUndo {
             TreeNode& leaf = nodes[last->id];
             leaf.entries.swap(last->entries);
             leaf.stats.swap(last->stats);
-            leaf.threshold = 0.0;
-            leaf.covariate = leaf.left = -1;
+            nodes.route(last->id) = TreeRoute{};
             leaf.nan_right = 0;
             leaf.active = 1;
         }
