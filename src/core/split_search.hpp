@@ -84,33 +84,34 @@ BOOSTLINE_VECTORISED static void find_gain_ranges(
     double* BOOSTLINE_RESTRICT possible, double* BOOSTLINE_RESTRICT sure) {
     for (std::size_t g = 0; g < n_groups(n); ++g) {
         const std::size_t first = first_of_group(g, n);
-        float whole[kGroup], whole_term[kGroup], factor[kGroup], least_low[kGroup], least_high[kGroup];
-        float best_low[kGroup], best_high[kGroup];
-        for (std::size_t l = 0; l < kGroup; ++l) {
-            whole[l] = static_cast<float>(total[first + l]);
-            factor[l] = static_cast<float>(share_seen[first + l]) / whole[l];
-            least_low[l] = share_low * whole[l];
-            least_high[l] = share_high * whole[l];
-            best_low[l] = best_high[l] = -1.0f;
-        }
+        // per cell, so that no loop is short: gcc unrolls short ones instead of vectorising them
+        float whole[kGroupCells], whole_term[kGroupCells], right[kGroupCells], low[kGroupCells], high[kGroupCells];
+        for (std::size_t j = 0; j < kThresholds; ++j)
+            for (std::size_t l = 0; l < kGroup; ++l) whole[j * kGroup + l] = static_cast<float>(total[first + l]);
         for (std::size_t l = 0; l < kGroup; ++l) whole_term[l] = x_log2_x(whole[l]);
-        for (std::size_t j = 0; j < kThresholds; ++j) {
-            const std::size_t row = g * kGroupCells + j * kGroup;
-            for (std::size_t l = 0; l < kGroup; ++l) {
-                const float left = left_weight[row + l];
-                float right = whole[l] - left;
-                right = right > 0.0f ? right : 0.0f;
-                const float lighter = left < right ? left : right;
-                float bits = (whole_term[l] - x_log2_x(left) - x_log2_x(right) - left_over[row + l]) * factor[l];
-                bits = bits > 0.0f ? bits : 0.0f;
-                const float low = lighter > least_low[l] ? bits : -1.0f, high = lighter > least_high[l] ? bits : -1.0f;
-                best_low[l] = low > best_low[l] ? low : best_low[l];
-                best_high[l] = high > best_high[l] ? high : best_high[l];
-            }
+        for (std::size_t j = 1; j < kThresholds; ++j)
+            for (std::size_t l = 0; l < kGroup; ++l) whole_term[j * kGroup + l] = whole_term[l];
+        const float* BOOSTLINE_RESTRICT left = left_weight + g * kGroupCells;
+        const float* BOOSTLINE_RESTRICT over = left_over + g * kGroupCells;
+        for (std::size_t i = 0; i < kGroupCells; ++i) {
+            const float remaining = whole[i] - left[i];
+            right[i] = remaining > 0.0f ? remaining : 0.0f;
+        }
+        for (std::size_t i = 0; i < kGroupCells; ++i) {
+            const float lighter = left[i] < right[i] ? left[i] : right[i];
+            const float gain = (whole_term[i] - x_log2_x(left[i]) - x_log2_x(right[i]) - over[i]) / whole[i];
+            low[i] = lighter > share_low * whole[i] ? gain : -1.0f;
+            high[i] = lighter > share_high * whole[i] ? gain : -1.0f;
         }
         for (std::size_t l = 0; l < kGroup; ++l) {
-            possible[first + l] = static_cast<double>(best_low[l]);
-            sure[first + l] = static_cast<double>(best_high[l]);
+            float best_low = -1.0f, best_high = -1.0f;
+            for (std::size_t i = l; i < kGroupCells; i += kGroup) {
+                best_low = low[i] > best_low ? low[i] : best_low;
+                best_high = high[i] > best_high ? high[i] : best_high;
+            }
+            const double share = share_seen[first + l];
+            possible[first + l] = best_low > -1.0f ? std::max(static_cast<double>(best_low) * share, 0.0) : -1.0;
+            sure[first + l] = best_high > -1.0f ? std::max(static_cast<double>(best_high) * share, 0.0) : -1.0;
         }
     }
 }
