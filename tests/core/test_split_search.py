@@ -103,6 +103,23 @@ def test_coarse_screen_stands_any_unit_of_a_covariate(unit):
     assert 0.5 < lead <= coarse
 
 
+@pytest.mark.parametrize("spread", [1e-7, 1e-3, 0.02, 0.5])
+def test_coarse_screen_stands_values_next_to_thresholds(spread):
+    """Covariates run from 0 to 11, so that the thresholds are 1 to 10; labels begin, end or crowd there."""
+    rng = np.random.default_rng(7)
+    for off in (0.0, 1e-12, -1e-12, 1e-7, -1e-7, 1e-5, -3e-5, 0.05, -0.11):
+        stats = np.zeros((14, 5, 9))
+        stats[:, 0] = rng.gamma(2, 1, (14, 1))
+        stats[:, 1] = rng.integers(1, 11, (14, 9)) + off
+        stats[:, 2] = stats[:, 0] * spread**2
+        side = rng.choice([0.0, spread], (2, 14, 9))
+        stats[:, 3], stats[:, 4] = stats[:, 1] - side[0], stats[:, 1] + side[1]
+        stats[0, 1:, :] = np.array([5.5, 0.0, 0.0, 11.0])[:, None]
+        stats[0, 2] = stats[0, 0] * 9.0
+        *_, lead, coarse = _core.testing.split_leads(stats.ravel(), 9)
+        assert lead <= coarse < lead + 0.02
+
+
 @pytest.mark.parametrize(
     ("n_labels", "weight"), [(50_000, 0.7), (200_000, 0.7), (40, 1e-35), (40, 1e35)]
 )

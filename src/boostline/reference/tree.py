@@ -26,9 +26,8 @@ MASS_TIE = 1e-9  # and so are masses, for single_label; of the heaviest
 LEAST_TOTAL = 1e-300  # of the masses in a leaf; the shares of smaller ones are not exact
 MOST_IMPORTANCE = 1e60  # keeps sums of squares finite
 # What the compiled tree takes, for the cap on its memory: the tree, and what it keeps for each covariate;
-# nodes in pages (the way through a node, what it knows), with two lists of the pages; a label in a leaf; and for
-# each covariate the statistics of a
-# label and the range of a leaf that has any.
+# nodes in pages (the way through a node, what it knows), with two lists of the pages; a label in a leaf; and
+# for each covariate the statistics of a label and the range of a leaf that has any.
 TREE_BYTES, COVARIATE_BYTES = 248, 12
 NODE_BYTES, NODES_IN_A_PAGE, PAGE_BYTES = 88, 16, 16
 LABEL_BYTES = 16

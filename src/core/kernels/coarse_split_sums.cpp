@@ -3,7 +3,7 @@
 // have their own, in which trees spend less than half the time.
 #include "core/kernels/split_sums.hpp"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(BOOSTLINE_NO_DISPATCH)
 #define BOOSTLINE_WIDE __attribute__((target("avx512f,avx512dq,avx512vl")))
 #include <immintrin.h>
 #endif
