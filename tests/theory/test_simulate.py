@@ -137,8 +137,8 @@ def test_warm_up_rounds_carry_no_information():
 
 
 def test_the_adversarys_conditions_are_checked():
-    with pytest.raises(ValueError, match=r"edge is 0\.2, but the appendix needs"):
-        Adversary(2, 0.2, 10)
+    with pytest.raises(ValueError, match=r"edge is 0\.2, but must lie in .* = \(0, 0\.125\]"):
+        Adversary(5, 0.2, 10)
     with pytest.raises(ValueError, match=r"excess_loss is 1\.0, but the theorem needs"):
         Adversary(2, 0.1, 10, excess_loss=1.0)
 

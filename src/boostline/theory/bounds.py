@@ -24,7 +24,13 @@ from boostline.theory.bounds_ada_olmr import (
     weight_regret_limit,
 )
 from boostline.theory.bounds_label_ranker import label_ranker
-from boostline.theory.bounds_online_bmr import bmr_auto, bmr_corollary, bmr_general, bmr_realised
+from boostline.theory.bounds_online_bmr import (
+    bmr_auto,
+    bmr_corollary,
+    bmr_general,
+    bmr_realised,
+    hinge_factor,
+)
 from boostline.theory.bounds_topk import (
     topk_adaptive,
     topk_bmr,
@@ -48,6 +54,7 @@ __all__ = [
     "bmr_realised",
     "edge_gain",
     "hedge",
+    "hinge_factor",
     "label_ranker",
     "logistic_progress",
     "report",

@@ -12,7 +12,7 @@ from boostline.potentials import clipped_edge, largest_weight, start_potential
 from boostline.theory.bound import Bound
 from boostline.theory.history import History
 
-__all__ = ["bmr_auto", "bmr_corollary", "bmr_general", "bmr_realised"]
+__all__ = ["bmr_auto", "bmr_corollary", "bmr_general", "bmr_realised", "hinge_factor"]
 
 #: Of the regret of edge="auto": 1/sqrt 2 + 1 + sqrt 2 / (sqrt 2 - 1) (docs/theory.md).
 REGRET_FACTOR = 1 / math.sqrt(2) + 1 + math.sqrt(2) / (math.sqrt(2) - 1)
@@ -217,6 +217,20 @@ def _regret_limit(history: History, loss: PairLoss) -> float:
     )
 
 
+def hinge_factor(n_learners: int, edge: float) -> float:
+    """What phi^N(0) of the hinge loss with margin 1 is at most, in units of e^{-gamma^2 N / 2}; the paper has N + 1.
+
+    Examples
+    --------
+    >>> round(hinge_factor(100, 0.1), 2), round(hinge_factor(100, 0.01), 2), hinge_factor(1, 0.01)
+    (10.51, 13.53, 2.0)
+    """
+    found = [n_learners + 1.0, 1.0 + math.sqrt(math.pi * n_learners / 2)]
+    if edge > 0:
+        found.append(1.0 / -math.expm1(-edge))
+    return min(found)
+
+
 def bmr_corollary(
     model: Any, excess_loss: float | None = None, delta: float | None = None
 ) -> Bound:
@@ -224,8 +238,9 @@ def bmr_corollary(
 
     Rank loss, whose learners vote for single labels: sum_t e^{-gamma_t^2 N / 2} + S sum_i w^{i*}, where the paper's
     O(sqrt N S) is replaced by its explicit source, an upper bound on each w^{i*} that holds for
-    any votes. Hinge loss with margin 1, any learners: (N + 1) sum_t e^{-gamma_t^2 N / 2} + 2 N S. gamma_t is
-    clipped. Both terms are proved for these potentials and are false for others, which `bmr_general` serves.
+    any votes. Hinge loss with margin 1, any learners: sum_t `hinge_factor` e^{-gamma_t^2 N / 2} + N S k / (k - 1); the
+    paper has N + 1 and 2. gamma_t is clipped. Both terms are proved for these potentials and are false for others,
+    which `bmr_general` serves. Where labels are unknown, larger weights may occur; then the observed ones count.
     """
     history, loss, edge = _bmr(model)
     _fixed_edge(history)
@@ -239,25 +254,35 @@ def bmr_corollary(
     s = _excess_loss(history, edge) if excess_loss is None else float(excess_loss)
     n = history.n_learners
     exponential = math.fsum(
-        count * math.exp(-(clipped_edge(edge, size) ** 2) * n / 2)
+        count
+        * math.exp(-(clipped_edge(edge, size) ** 2) * n / 2)
+        * (1.0 if single else hinge_factor(n, clipped_edge(edge, size)))
         for size, count in _sizes(history)
     )
     if single:
         weights = math.fsum(
             max(
-                (
-                    largest_weight(loss, n - i, i - 1, history.n_labels, size, edge)
-                    for size, _ in _sizes(history)
+                max(
+                    (
+                        largest_weight(loss, n - i, i - 1, history.n_labels, size, edge)
+                        for size, _ in _sizes(history)
+                    ),
+                    default=0.0,
                 ),
-                default=0.0,
+                observed,
             )
-            for i in range(1, n + 1)
+            for i, observed in enumerate(history.max_weights, 1)
         )
         first, second = exponential, s * weights
         statement = "rank loss <= sum_t exp(-gamma_t^2 N / 2) + S sum_i max w^i"
     else:
-        first, second = (n + 1) * exponential, 2.0 * n * s
-        statement = "rank loss <= (N + 1) sum_t exp(-gamma_t^2 N / 2) + 2 N S"
+        k = history.n_labels
+        largest = max(k / (k - 1), float(history.max_weights.max(initial=0.0)))
+        first, second = exponential, largest * n * s
+        statement = (
+            "rank loss <= sum_t min(N + 1, 1 / (1 - exp(-gamma_t)), 1 + sqrt(pi N / 2)) exp(-gamma_t^2 N / 2) "
+            "+ k / (k - 1) N S"
+        )
     return Bound(
         name="OnlineBMR, corollary, " + ("single-label" if single else "general") + " learners",
         statement=statement,

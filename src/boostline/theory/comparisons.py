@@ -11,8 +11,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.boosters import OnlineBMR
 from boostline.theory import bounds, correction, simulate
-from boostline.theory.adversary import draw_label_sets, draw_votes, uniform_vote_loss
+from boostline.theory.adversary import Stream, draw_label_sets, draw_votes, uniform_vote_loss
 from boostline.theory.binomial import binomial_tail
 from boostline.theory.experiment import Check, Experiment, PlotLine, rank_losses
 
@@ -179,6 +180,7 @@ def bounds_on_streams(quick: bool = False) -> Experiment:
         votes = draw_votes(relevant, np.full(n, 2 * gamma), rng)
         rank = simulate.online_bmr(votes, relevant, gamma, "rank")
         keep([bounds.bmr_general(rank, s, delta), bounds.bmr_corollary(rank, s, delta)])
+        keep([bounds.bmr_realised(rank)])
         pair = (np.eye(k)[votes] + np.eye(k)[draw_votes(relevant, np.full(n, 2 * gamma), rng)]) / 2
         few = rounds // 4
         hinge = simulate.online_bmr(pair[:few], relevant[:few], gamma, "hinge")
@@ -190,6 +192,19 @@ def bounds_on_streams(quick: bool = False) -> Experiment:
         ada.run(draw_votes(relevant, np.full(learners, edge), rng), relevant)
     for history in ada.histories():
         keep(bounds.report(history, delta=0.05))
+    adagrad = simulate.AdaSimulator(streams, learners, k, seed=3, steps="adagrad")
+    relevant = draw_label_sets((streams, 1000), k, rng)
+    adagrad.run(draw_votes(relevant, np.full(learners, edge), rng), relevant)
+    for history in adagrad.histories():
+        keep([bounds.ada_olmr_adagrad(history, delta=0.05)])
+    for seed in range(streams):  # learners of different edges, some of which change half way
+        rng = np.random.default_rng([4, seed])
+        relevant = draw_label_sets((150,), 3, rng)
+        edges = rng.uniform(-0.1, 0.6, size=6) * (1 - (np.arange(150)[:, None] > 75) * (seed % 2))
+        stream = Stream(relevant, draw_votes(relevant, edges, rng))
+        model = OnlineBMR(3, learners=stream.learners(), edge="auto")
+        model.learn(stream.X, stream.relevant)
+        keep([bounds.bmr_auto(model)])
     checks, rows, curves = [], [], []
     for number, (name, items) in enumerate(found.items()):
         failures = sum(not bound.holds for bound in items)
@@ -221,7 +236,8 @@ def bounds_on_streams(quick: bool = False) -> Experiment:
         "bounds-on-streams",
         f"How much of what the theorems allow is used, over {streams} random streams",
         "A theorem would be violated right of 1. OnlineBMR: k = 2, N = 20, γ = .1, learners from "
-        "u(2γ), S from Azuma-Hoeffding; Ada.OLMR: k = 2, N = 30, edge .9.",
+        "u(2γ), the adversary's, S from Azuma-Hoeffding; learned edge: k = 3, six learners of different "
+        "edges, of which half lose theirs half way; Ada.OLMR: k = 2, N = 30, edge .9.",
         "loss suffered / bound",
         "share of the streams",
         "x",

@@ -16,13 +16,17 @@ FloatArray = NDArray[np.float64]
 
 
 class PlotLine(NamedTuple):
-    """One line of a picture; ``colour`` numbers the colours, equal numbers belong together."""
+    """One line of a picture; ``colour`` numbers the colours, equal numbers belong together.
+
+    ``error`` is half the length of an error bar at each point, where points come from a simulation.
+    """
 
     label: str
     x: FloatArray
     y: FloatArray
     colour: int
     style: str  # "line", "dashed", "dotted" or "points"
+    error: FloatArray | None = None
 
 
 class Check(NamedTuple):
@@ -68,7 +72,12 @@ class Experiment:
             "columns": self.columns,
             "rows": self.rows,
             "curves": [
-                {"label": curve.label, "x": curve.x.tolist(), "y": curve.y.tolist()}
+                {
+                    "label": curve.label,
+                    "x": curve.x.tolist(),
+                    "y": curve.y.tolist(),
+                    "error": None if curve.error is None else curve.error.tolist(),
+                }
                 for curve in self.curves
             ],
         }

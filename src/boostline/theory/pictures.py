@@ -33,9 +33,12 @@ def draw(experiment: Experiment, width: float = WIDE) -> Figure:
     """
     figure, [axes] = panels(1, 5.0, width)
     for curve in experiment.curves:
-        axes.plot(
+        axes.errorbar(
             curve.x,
             curve.y,
+            yerr=curve.error,
+            capsize=2.5,
+            elinewidth=1.0,
             color=SERIES[curve.colour % len(SERIES)],
             label=curve.label,
             **_STYLES[curve.style],
