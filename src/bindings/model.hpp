@@ -29,35 +29,52 @@ class Rows {
         }
     }
     std::size_t size() const { return n_; }
-    std::vector<double> scratch() const {
-        return std::vector<double>(is_sparse_ ? static_cast<std::size_t>(n_features_) : 0, 0.0);
+    // How many rows to have at hand together: dense copies of sparse rows are to take little memory.
+    std::size_t n_together() const {
+        constexpr std::size_t kMostNumbers = 1 << 19;
+        const auto width = static_cast<std::size_t>(std::max<std::int64_t>(n_features_, 1));
+        return is_sparse_ ? std::min(kMostTogether, std::max<std::size_t>(1, kMostNumbers / width)) : kMostTogether;
+    }
+    // Room for the dense copies of so many sparse rows.
+    std::vector<double> scratch(std::size_t n) const {
+        return std::vector<double>(is_sparse_ ? n * static_cast<std::size_t>(n_features_) : 0, 0.0);
     }
 
-    // Row i; of a sparse row a dense copy is laid out in `scratch` while `task` runs.
-    template <class Task>
-    void with_row(std::size_t i, std::vector<double>& scratch, Task&& task) const {
+    // Row i, which is the j-th of those at hand; of a sparse row a dense copy is laid out in `scratch`.
+    Row row(std::size_t i, std::size_t j, std::vector<double>& scratch) const {
         Row row;
         row.n_features = n_features_;
         if (!is_sparse_) {
             row.dense = dense_.data() + i * static_cast<std::size_t>(n_features_);
-            task(row);
-            return;
+            return row;
         }
         const auto first = start_.data()[i];
         row.is_sparse = true;
         row.index = index_.data() + first;
         row.value = value_.data() + first;
         row.n_stored = start_.data()[i + 1] - first;
-        row.dense = scratch.data();
-        for (std::int64_t j = 0; j < row.n_stored; ++j) scratch[static_cast<std::size_t>(row.index[j])] = row.value[j];
-        struct Clear {
-            const Row& row;
-            std::vector<double>& scratch;
-            ~Clear() {
-                for (std::int64_t j = 0; j < row.n_stored; ++j) scratch[static_cast<std::size_t>(row.index[j])] = 0.0;
-            }
-        } clear{row, scratch};
-        task(row);
+        double* dense = scratch.data() + j * static_cast<std::size_t>(n_features_);
+        for (std::int64_t e = 0; e < row.n_stored; ++e) dense[row.index[e]] = row.value[e];
+        row.dense = dense;
+        return row;
+    }
+    // The row is done.
+    void clear(const Row& row, std::size_t j, std::vector<double>& scratch) const {
+        if (!row.is_sparse) return;
+        double* dense = scratch.data() + j * static_cast<std::size_t>(n_features_);
+        for (std::int64_t e = 0; e < row.n_stored; ++e) dense[row.index[e]] = 0.0;
+    }
+    // task(x, first, n) with the rows first .. first + n - 1 at hand, until all have been.
+    template <class Task>
+    void in_pieces(Task&& task) const {
+        std::vector<Row> x(std::min(n_together(), n_));
+        std::vector<double> room = scratch(x.size());
+        for (std::size_t first = 0; first < n_; first += x.size()) {
+            const std::size_t n = std::min(x.size(), n_ - first);
+            for (std::size_t j = 0; j < n; ++j) x[j] = row(first + j, j, room);
+            task(x.data(), first, n);
+            for (std::size_t j = 0; j < n; ++j) clear(x[j], j, room);
+        }
     }
 
   private:
@@ -70,7 +87,6 @@ class Rows {
 };
 
 // Ctrl-C takes effect within a long block; what has been learned by then stays learned.
-constexpr std::size_t kRowsBetweenSignals = 64;
 inline void check_signals() {
     nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -105,23 +121,23 @@ class Model {
             check_width(n_features);
             if (n_labels != booster_->n_labels())
                 throw std::runtime_error("the model got new labels in another thread");
-            Labels labels;
-            std::vector<double> scratch = input.scratch();
-            for (std::size_t i = 0; i < input.size(); ++i) {
-                if (i % kRowsBetweenSignals == kRowsBetweenSignals - 1) check_signals();
-                const auto r0 = relevant.start.data()[i], r1 = relevant.start.data()[i + 1];
-                const auto u0 = unknown.start.data()[i], u1 = unknown.start.data()[i + 1];
-                labels.set(n_labels, relevant.values.data() + r0, static_cast<std::size_t>(r1 - r0),
-                           unknown.values.data() + u0, static_cast<std::size_t>(u1 - u0));
-                labels.importance = weights.data()[i];
-                if (shown.start.size() > 0)
-                    labels.shown.assign(shown.values.data() + shown.start.data()[i],
-                                        shown.values.data() + shown.start.data()[i + 1]);
-                input.with_row(i, scratch, [&](const Row& row) {
-                    const Change change;
-                    booster_->learn(row, labels, &scores[keep_scores ? i * k : 0]);
-                });
-            }
+            std::vector<Example> examples(std::min(input.n_together(), input.size()));
+            input.in_pieces([&](const Row* x, std::size_t first, std::size_t n) {
+                if (first > 0) check_signals();
+                for (std::size_t j = 0; j < n; ++j) {
+                    const auto r0 = relevant.start.data()[first + j], r1 = relevant.start.data()[first + j + 1];
+                    const auto u0 = unknown.start.data()[first + j], u1 = unknown.start.data()[first + j + 1];
+                    examples[j].x = x[j];
+                    examples[j].labels.set(n_labels, relevant.values.data() + r0, static_cast<std::size_t>(r1 - r0),
+                                           unknown.values.data() + u0, static_cast<std::size_t>(u1 - u0));
+                    examples[j].labels.importance = weights.data()[first + j];
+                    if (shown.start.size() > 0)
+                        examples[j].labels.shown.assign(shown.values.data() + shown.start.data()[first + j],
+                                                        shown.values.data() + shown.start.data()[first + j + 1]);
+                }
+                const Change change;
+                booster_->learn_block(examples.data(), n, &scores[keep_scores ? first * k : 0], keep_scores ? k : 0);
+            });
         }
         return to_numpy(std::move(scores), {n_kept, k});
     }
@@ -129,14 +145,14 @@ class Model {
     // (rows, labels)
     NewArray<double> score(nb::object rows, std::int64_t n_features) const {
         return over_rows(std::move(rows), n_features,
-                         [](const Booster& b, const Row& row, double* out) { b.score(row, out); });
+                         [](const Booster& b, const Row* x, std::size_t n, double* out) { b.score_block(x, n, out); });
     }
 
     // (rows, 2, labels): scores, and what they say of P(relevant).
     NewArray<double> scores_and_probabilities(nb::object rows, std::int64_t n_features) const {
-        return over_rows<2>(std::move(rows), n_features, [](const Booster& b, const Row& row, double* out) {
-            b.probabilities(row, out, out + b.n_labels());
-        });
+        return over_rows<2>(
+            std::move(rows), n_features,
+            [](const Booster& b, const Row* x, std::size_t n, double* out) { b.probabilities(x, n, out); });
     }
 
     // (rows, top): the labels with the highest scores, best first.
@@ -148,14 +164,15 @@ class Model {
             const Lock::Reading lock(lock_);
             const MemoryFaults::InCall in_call;
             check_width(n_features);
-            std::vector<double> scores(static_cast<std::size_t>(booster_->n_labels())), scratch = input.scratch();
-            top = std::min(top, scores.size());
+            const auto k = static_cast<std::size_t>(booster_->n_labels());
+            top = std::min(top, k);
             out.reset(new std::int64_t[std::max<std::size_t>(1, input.size() * top)]);
-            for (std::size_t i = 0; i < input.size(); ++i) {
-                if (i % kRowsBetweenSignals == kRowsBetweenSignals - 1) check_signals();
-                input.with_row(i, scratch, [&](const Row& row) { booster_->score(row, scores.data()); });
-                top_labels(scores, top, &out[i * top]);
-            }
+            std::vector<double> scores(input.n_together() * k);
+            input.in_pieces([&](const Row* x, std::size_t first, std::size_t n) {
+                if (first > 0) check_signals();
+                booster_->score_block(x, n, scores.data());
+                for (std::size_t j = 0; j < n; ++j) top_labels(&scores[j * k], k, top, &out[(first + j) * top]);
+            });
         }
         return to_numpy(std::move(out), {input.size(), top});
     }
@@ -173,32 +190,38 @@ class Model {
             const auto& booster = dynamic_cast<const TopkBooster&>(*booster_);
             n_shown = static_cast<std::size_t>(booster.n_shown());
             const std::uint64_t first = turn.value_or(booster.clock());
-            std::vector<double> scores(static_cast<std::size_t>(booster.n_labels())), scratch = input.scratch();
+            const auto k = static_cast<std::size_t>(booster.n_labels());
+            std::vector<double> scores(input.n_together() * k);
             std::vector<std::int32_t> shown;
             out.reset(new std::int32_t[std::max<std::size_t>(1, input.size() * n_shown)]);
-            for (std::size_t i = 0; i < input.size(); ++i) {
-                if (i % kRowsBetweenSignals == kRowsBetweenSignals - 1) check_signals();
-                input.with_row(i, scratch, [&](const Row& row) { booster.score(row, scores.data()); });
-                booster.show(scores.data(), first + i, shown);
-                std::copy(shown.begin(), shown.end(), &out[i * n_shown]);
-            }
+            input.in_pieces([&](const Row* x, std::size_t from, std::size_t n) {
+                if (from > 0) check_signals();
+                booster.score_block(x, n, scores.data());
+                for (std::size_t j = 0; j < n; ++j) {
+                    booster.show(&scores[j * k], first + from + j, shown);
+                    std::copy(shown.begin(), shown.end(), &out[(from + j) * n_shown]);
+                }
+            });
         }
         return to_numpy(std::move(out), {input.size(), n_shown});
     }
 
     // (rows, votes, labels)
     NewArray<double> votes(nb::object rows, std::int64_t n_features) const {
-        return over_rows<kOfVotes>(std::move(rows), n_features,
-                                   [](const Booster& b, const Row& row, double* out) { b.votes(row, out); });
+        return over_rows<kOfVotes>(
+            std::move(rows), n_features,
+            [](const Booster& b, const Row* x, std::size_t n, double* out) { b.votes(x, n, out); });
     }
 
     // (rows, votes, labels): what each vote adds to the scores
     NewArray<double> contributions(nb::object rows, std::int64_t n_features) const {
-        return over_rows<kOfVotes>(std::move(rows), n_features, [](const Booster& b, const Row& row, double* out) {
-            std::vector<double> votes(static_cast<std::size_t>(b.n_votes()) * static_cast<std::size_t>(b.n_labels()));
-            b.votes(row, votes.data());
-            b.contributions(votes.data(), out);
-        });
+        return over_rows<kOfVotes>(
+            std::move(rows), n_features, [](const Booster& b, const Row* x, std::size_t n, double* out) {
+                const auto size = static_cast<std::size_t>(b.n_votes()) * static_cast<std::size_t>(b.n_labels());
+                std::vector<double> votes(n * size);
+                b.votes(x, n, votes.data());
+                for (std::size_t j = 0; j < n; ++j) b.contributions(&votes[j * size], out + j * size);
+            });
     }
 
     // Runs `task(booster)` with the lock of a reader or a writer.
@@ -257,11 +280,10 @@ class Model {
             k = static_cast<std::size_t>(booster_->n_labels());
             if (kParts == kOfVotes) n_parts = static_cast<std::size_t>(booster_->n_votes());
             out.reset(new double[std::max<std::size_t>(1, input.size() * n_parts * k)]);
-            std::vector<double> scratch = input.scratch();
-            for (std::size_t i = 0; i < input.size(); ++i) {
-                if (i % kRowsBetweenSignals == kRowsBetweenSignals - 1) check_signals();
-                input.with_row(i, scratch, [&](const Row& row) { task(*booster_, row, &out[i * n_parts * k]); });
-            }
+            input.in_pieces([&](const Row* x, std::size_t first, std::size_t n) {
+                if (first > 0) check_signals();
+                task(*booster_, x, n, &out[first * n_parts * k]);
+            });
         }
         if (kParts != 1) return to_numpy(std::move(out), {input.size(), n_parts, k});
         return to_numpy(std::move(out), {input.size(), k});

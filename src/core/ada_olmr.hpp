@@ -126,6 +126,7 @@ class AdaOLMR final : public Booster {
     }
 
     void prepare(const Labels&) override {}
+    bool make_own_room(const Example*, std::size_t) override { return true; }
 
     // c^{i+1}: the gradient of the pairwise logistic loss at s^i.
     void compute_costs(int i, const Labels& labels, PairScratch& scratch) override {

@@ -77,6 +77,12 @@ class ArchiveView {
             throw std::invalid_argument("the array '" + name + "' has the wrong type");
         return entry.size;
     }
+    // Older files have some arrays in another precision.
+    template <class T>
+    bool has(const std::string& name) const {
+        const Entry entry = find(name);
+        return entry.is_there && entry.type == ArrayTypeOf<T>::value;
+    }
     template <class T>
     void expect(const std::string& name, std::size_t wanted) const {
         const std::size_t found = size<T>(name);

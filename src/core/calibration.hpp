@@ -345,7 +345,7 @@ class Calibration {
     void learn_some(const Labels& labels, Row& at) noexcept {
         const std::size_t k = labels_.size(), stride = (k + kInTurn - 1) / kInTurn;
         for (const std::int32_t l : labels.relevant) learn_label(l, true, labels.importance, at);
-        top_labels(q_, top_.size(), top_.data());
+        top_labels(q_.data(), q_.size(), top_.size(), top_.data());
         // Labels that are neither relevant nor irrelevant are unknown.
         const auto is_irrelevant = [&](std::int64_t l) {
             return std::binary_search(labels.irrelevant.begin(), labels.irrelevant.end(), static_cast<std::int32_t>(l));

@@ -3,7 +3,11 @@
 // them. A single scorer is a committee of one.
 #pragma once
 
+#include <chrono>
+#include <numeric>
+
 #include "core/scorer.hpp"
+#include "core/thread_pool.hpp"
 
 namespace boostline {
 
@@ -22,6 +26,7 @@ class Committee final : public Learner {
         for (std::size_t i = 0; i < members_.size(); ++i)
             for (const std::size_t j : members_[i].reads)
                 if (j >= i) throw std::invalid_argument("a member reads the scores of members before it");
+        find_levels();
     }
     Committee(const Committee& other)
         : members_(other.members_),
@@ -29,6 +34,7 @@ class Committee final : public Learner {
           n_features_(other.n_features_),
           workspace_(other.workspace_) {
         for (Member& member : members_) member.scorer = member.scorer->clone();
+        find_levels();
     }
 
     std::string kind() const override { return members_.size() == 1 ? members_[0].scorer->kind() : "committee"; }
@@ -61,10 +67,61 @@ class Committee final : public Learner {
     }
     bool works_in_commit() const override { return true; }
 
+    // Member after member takes all rows of a block: nobody pushes another's state out of the caches.
+    void predict_block(const Row* x, std::size_t n, double* votes, std::size_t stride) const override {
+        static thread_local Block block;
+        block.resize(members_.size(), n, n_labels_);
+        for (std::size_t i = 0; i < members_.size(); ++i) {
+            const Row* rows = rows_of(i, x, n, block);
+            members_[i].scorer->score_block(rows, n, n_labels_, block.raw_of(i));
+            make_block_votes(i, n, block, votes, stride);
+        }
+    }
+    std::size_t make_room_for_block(const Example* rows, std::size_t n) override {
+        block_.resize(members_.size(), n, n_labels_);
+        block_.features.resize(n);
+        lessons_.resize(std::max(lessons_.size(), n));
+        for (std::size_t r = 0; r < n; ++r) {
+            block_.features[r] = rows[r].x;
+            lessons_[r].targets.assign(rows[r].labels);
+            lessons_[r].importance = rows[r].is_learned() ? rows[r].labels.importance : 0.0;
+        }
+        for (std::size_t i = 0; i < members_.size() && n > 1; ++i) {
+            const Row* x = members_[i].reads.empty() ? block_.features.data() : place_inputs(i, n, block_);
+            n = std::min(n, members_[i].scorer->make_room_for_block(x, lessons_.data(), n));
+        }
+        return n;
+    }
+    // Members that wait for nobody come first, in several threads, those that took longest last time before the others.
+    void learn_block(const Example*, std::size_t n, double* votes, std::size_t stride,
+                     ThreadPool* pool) noexcept override {
+        const auto learn = [&](std::size_t i) {
+            const auto start = std::chrono::steady_clock::now();
+            const Row* rows = rows_of(i, block_.features.data(), n, block_);
+            members_[i].scorer->learn_block(rows, lessons_.data(), n, n_labels_, block_.raw_of(i));
+            make_block_votes(i, n, block_, votes, stride);
+            seconds_[i] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        };
+        for (std::vector<std::size_t>& level : levels_) {
+            double total = 0.0;
+            for (const std::size_t i : level) total += seconds_[i];
+            if (pool == nullptr || total < kWorthThreads) {
+                for (const std::size_t i : level) learn(i);
+                continue;
+            }
+            std::sort(level.begin(), level.end(), [&](std::size_t a, std::size_t b) {
+                return seconds_[a] != seconds_[b] ? seconds_[a] > seconds_[b] : a < b;
+            });
+            pool->run(static_cast<int>(level.size()), 1,
+                      [&](int item, int) { learn(level[static_cast<std::size_t>(item)]); });
+        }
+    }
+
     void grow_labels(std::int32_t n) override {
         for (const Member& member : members_) member.scorer->grow_labels(n);
         n_labels_ = static_cast<std::size_t>(n);
         workspace_ = Workspace();
+        block_ = Block();
     }
     void grow_features(std::int64_t n, bool were_missing) override {
         for (const Member& member : members_) {
@@ -80,6 +137,7 @@ class Committee final : public Learner {
 
     std::size_t memory_bytes() const override {
         std::size_t total = sizeof(*this) + (workspace_.raw.capacity() + workspace_.inputs.capacity()) * sizeof(double);
+        total += block_.memory_bytes() + lessons_.size() * (sizeof(Lesson) + n_labels_);
         for (const Member& member : members_) total += member.scorer->memory_bytes();
         return total;
     }
@@ -100,12 +158,66 @@ class Committee final : public Learner {
         std::vector<double> raw, inputs;
     };
 
+    // The same of the rows of a block, and the rows themselves: n of features, or n of each member.
+    struct Block {
+        std::vector<double> raw, inputs;
+        std::vector<Row> features, rows;
+        std::size_t size = 0;  // of a member's part: rows x labels
+
+        void resize(std::size_t n_members, std::size_t n, std::size_t k) {
+            size = n * k;
+            raw.resize(n_members * size);
+            inputs.resize(n_members * size);
+            rows.resize(n_members * n);
+        }
+        double* raw_of(std::size_t i) { return raw.data() + i * size; }
+        double* inputs_of(std::size_t i) { return inputs.data() + i * size; }
+        std::size_t memory_bytes() const {
+            return (raw.capacity() + inputs.capacity()) * sizeof(double) +
+                   (features.capacity() + rows.capacity()) * sizeof(Row);
+        }
+    };
+    static constexpr double kWorthThreads = 5e-5;  // seconds of work that pay for waking them
+
     Row row_of(std::size_t i, const Row& x, const Workspace& workspace) const {
-        if (members_[i].reads.empty()) return x;
+        return members_[i].reads.empty() ? x : row_at(&workspace.inputs[i * n_labels_]);
+    }
+    Row row_at(const double* scores) const {
         Row row;
-        row.dense = &workspace.inputs[i * n_labels_];
+        row.dense = scores;
         row.n_features = static_cast<std::int64_t>(n_labels_);
         return row;
+    }
+    const Row* place_inputs(std::size_t i, std::size_t n, Block& block) const {
+        Row* rows = block.rows.data() + i * n;
+        for (std::size_t r = 0; r < n; ++r) rows[r] = row_at(block.inputs_of(i) + r * n_labels_);
+        return rows;
+    }
+    // What member i reads of n rows; the members that it reads have given their scores.
+    const Row* rows_of(std::size_t i, const Row* x, std::size_t n, Block& block) const {
+        if (members_[i].reads.empty()) return x;
+        double* inputs = block.inputs_of(i);
+        std::fill_n(inputs, n * n_labels_, 0.0);
+        for (const std::size_t read : members_[i].reads) {
+            const double* raw = block.raw_of(read);
+            for (std::size_t j = 0; j < n * n_labels_; ++j) inputs[j] += raw[j];
+        }
+        return place_inputs(i, n, block);
+    }
+    void make_block_votes(std::size_t i, std::size_t n, Block& block, double* votes, std::size_t stride) const {
+        for (std::size_t r = 0; r < n; ++r)
+            make_votes(members_[i].scorer->vote(), block.raw_of(i) + r * n_labels_, n_labels_,
+                       votes + r * stride + i * n_labels_);
+    }
+
+    void find_levels() {
+        std::vector<std::size_t> level_of(members_.size(), 0);
+        for (std::size_t i = 0; i < members_.size(); ++i) {
+            for (const std::size_t read : members_[i].reads) level_of[i] = std::max(level_of[i], level_of[read] + 1);
+            levels_.resize(std::max(levels_.size(), level_of[i] + 1));
+            levels_[level_of[i]].push_back(i);
+        }
+        seconds_.assign(members_.size(), 1.0);
     }
 
     template <class Score>
@@ -127,6 +239,10 @@ class Committee final : public Learner {
     std::int64_t n_features_;
     Workspace workspace_;  // between predict_to_learn and learn
     Targets targets_;
+    Block block_;
+    std::vector<Lesson> lessons_;                   // of the block
+    std::vector<std::vector<std::size_t>> levels_;  // members, each level reads those before
+    std::vector<double> seconds_;                   // that each member took for the last block
 };
 
 }  // namespace boostline

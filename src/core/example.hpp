@@ -15,6 +15,9 @@ struct Row {
     const std::int64_t* index = nullptr;
     const double* value = nullptr;
     std::int64_t n_stored = 0;
+
+    // How many features are not zero, at most.
+    std::size_t most_entries() const { return static_cast<std::size_t>(is_sparse ? n_stored : n_features); }
 };
 
 // The label sets of one example: Y (relevant) and the labels known to be irrelevant, both ascending. Labels in
@@ -48,6 +51,18 @@ struct Labels {
             }
         }
     }
+};
+
+// No block that is learned together has more rows.
+constexpr std::size_t kMostTogether = 64;
+
+// A row and its labels, in a block of rows that are learned together.
+struct Example {
+    Row x;
+    Labels labels;
+    bool is_taught = true;  // to the learners, that is; a row without a pair may teach nothing
+
+    bool is_learned() const { return is_taught && labels.importance > 0.0; }
 };
 
 }  // namespace boostline

@@ -27,6 +27,10 @@ struct Entries {
             for (std::int64_t f = 0; f < end; ++f) add(f, x.dense[f]);
         }
     }
+    void reserve(std::size_t n) {
+        index.reserve(n);
+        value.reserve(n);
+    }
     std::size_t size() const { return index.size(); }
     std::size_t memory_bytes() const {
         return index.capacity() * sizeof(std::int32_t) + value.capacity() * sizeof(double);

@@ -91,11 +91,9 @@ class LabelRanker final : public Booster {
         const auto k = static_cast<std::size_t>(n_labels_);
         std::fill(scores, scores + k, 0.0);
         for (std::int32_t i = 0; i < n_votes_; ++i) add_vote_to(votes + static_cast<std::size_t>(i) * k, i, scores);
-        static thread_local std::vector<double> logs, pooled;
-        logs.resize(static_cast<std::size_t>(n_votes_) * k);
-        pooled.resize(k);
-        pool(votes, logs.data(), pooled.data());
-        add_vote_to(pooled.data(), n_votes_, scores);
+        Pooling& pooling = room_to_pool();
+        pool(votes, pooling.logs.data(), pooling.pooled.data());
+        add_vote_to(pooling.pooled.data(), n_votes_, scores);
     }
 
     void prepare(const Labels& labels) override {
@@ -131,6 +129,17 @@ class LabelRanker final : public Booster {
         for (const std::int32_t l : labels.relevant)
             costs_[static_cast<std::size_t>(l)] -= 1.0 / static_cast<double>(labels.relevant.size());
         for (double& cost : costs_) cost *= scale(labels);
+    }
+
+    bool make_own_room(const Example* rows, std::size_t n) override {
+        std::size_t most = 0;
+        for (std::size_t r = 0; r < n; ++r) most = std::max(most, rows[r].labels.relevant.size());
+        relevant_votes_.reserve(most * portfolio_.size());
+        costs_.reserve(static_cast<std::size_t>(n_labels_));
+        logs_.reserve(static_cast<std::size_t>(n_votes_) * static_cast<std::size_t>(n_labels_));
+        pooled_.reserve(static_cast<std::size_t>(n_labels_));
+        room_to_pool();  // this thread's, for `follow`
+        return true;
     }
 
     // The same for all learners. What stands for expert i here is learner i alone.
@@ -169,6 +178,17 @@ class LabelRanker final : public Booster {
     }
 
   private:
+    struct Pooling {
+        std::vector<double> logs, pooled;
+    };
+    // Scores may be asked for in several threads at once.
+    Pooling& room_to_pool() const {
+        static thread_local Pooling pooling;
+        pooling.logs.resize(static_cast<std::size_t>(n_votes_) * static_cast<std::size_t>(n_labels_));
+        pooling.pooled.resize(static_cast<std::size_t>(n_labels_));
+        return pooling;
+    }
+
     // Sums over all rows: of c (mean of -ln s[l] - ln(|Y|!) / |Y|), which bounds the second, the rank losses times
     // c spread; and of c spread, which is the row's importance where spread >= 1.
     struct Surrogate {

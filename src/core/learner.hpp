@@ -11,6 +11,8 @@
 
 namespace boostline {
 
+class ThreadPool;
+
 class Learner {
   public:
     virtual ~Learner() = default;
@@ -34,6 +36,18 @@ class Learner {
     virtual void commit(const Row& x, const Labels& labels) noexcept = 0;
     // Whether commit is where the work is: then it is worth a thread.
     virtual bool works_in_commit() const { return false; }
+
+    // Blocks. What is loaded once serves all rows of a block; the result is that of row after row, bit for bit.
+    // Votes of row r go to votes + r * stride.
+    virtual void predict_block(const Row* x, std::size_t n, double* votes, std::size_t stride) const {
+        for (std::size_t r = 0; r < n; ++r) predict(x[r], votes + r * stride);
+    }
+    // A learner that follows the labels alone, whatever they cost, can learn rows before the booster has looked at its
+    // votes. How many of these rows it takes so, from the first on; gets all the memory that `learn_block` needs for
+    // them. Nobody can see that it has been called. Below 2: it learns the next row by itself, as above.
+    virtual std::size_t make_room_for_block(const Example*, std::size_t) { return 0; }
+    // Votes for every row before it is learned. Can not fail.
+    virtual void learn_block(const Example*, std::size_t, double*, std::size_t, ThreadPool*) noexcept {}
 
     // Makes room for labels n_labels() .. n - 1, which have not been seen so far.
     virtual void grow_labels(std::int32_t n) = 0;

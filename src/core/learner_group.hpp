@@ -30,10 +30,23 @@ class LearnerGroup {
     bool has_serial() const { return !serial_.empty(); }
     std::size_t first_vote(std::size_t i) const { return first_vote_[i]; }
 
-    // The votes of the learners that give the first `needed`, n_votes x k.
-    void predict(const Row& x, std::size_t k, std::size_t needed, double* votes) const {
+    // The votes of the learners that give the first `needed`, n_votes x k, of n rows: row r at votes + r * n_votes * k.
+    void predict_block(const Row* x, std::size_t n, std::size_t k, std::size_t needed, double* votes) const {
         for (std::size_t i = 0; i < learners_.size() && first_vote_[i] < needed; ++i)
-            learners_[i]->predict(x, votes + first_vote_[i] * k);
+            learners_[i]->predict_block(x, n, votes + first_vote_[i] * k, n_votes_ * k);
+    }
+
+    // Blocks of rows, as in Learner; below 2: the next row has to be learned by itself.
+    std::size_t make_room_for_block(const Example* rows, std::size_t n) {
+        for (std::size_t i = 0; i < learners_.size() && n > 1; ++i)
+            n = std::min(n, learners_[i]->make_room_for_block(rows, n));
+        if (n > 1) make_pool();
+        return n;
+    }
+    void learn_block(const Example* rows, std::size_t n, std::size_t k, double* votes) noexcept {
+        ThreadPool* pool = n_threads_ > 1 ? pool_.get() : nullptr;
+        for (std::size_t i = 0; i < learners_.size(); ++i)
+            learners_[i]->learn_block(rows, n, votes + first_vote_[i] * k, n_votes_ * k, pool);
     }
 
     // task(i, learner, thread)
@@ -48,8 +61,7 @@ class LearnerGroup {
     // task(item, thread) for items 0 .. n - 1, several at once.
     template <class Task>
     void run(int n, int grain, Task&& task) {
-        if (!pool_ || pool_->n_threads() != n_threads_ || !pool_->is_usable())
-            pool_ = std::make_shared<ThreadPool>(n_threads_);
+        make_pool();
         pool_->run(n, grain, std::forward<Task>(task));
     }
     void set_threads(int n) { n_threads_ = n; }
@@ -92,6 +104,11 @@ class LearnerGroup {
     }
 
   private:
+    void make_pool() {
+        if (!pool_ || pool_->n_threads() != n_threads_ || !pool_->is_usable())
+            pool_ = std::make_shared<ThreadPool>(n_threads_);
+    }
+
     Learners learners_;
     std::size_t n_votes_ = 0;
     std::vector<std::size_t> first_vote_;

@@ -37,7 +37,12 @@ class RecursiveLeastSquares {
     std::int64_t n_repairs() const { return n_repairs_; }
 
     // f = W^T z
-    void score(const double* z, double* f) const { combine_rows(z, n_inputs(), weights_.data(), n_labels_, f); }
+    void score(const double* z, double* f) const { score_block(z, 0, 1, f); }
+
+    // The same for n rows, a stride apart.
+    void score_block(const double* z, std::size_t stride, std::size_t n, double* f) const {
+        combine_rows(z, stride, n, n_inputs(), weights_.data(), n_labels_, f);
+    }
 
     // So that `learn` needs no memory.
     void make_room_to_learn() {
@@ -51,17 +56,50 @@ class RecursiveLeastSquares {
     void learn(const double* z, const std::int8_t* target, double importance, const double* f) noexcept {
         const std::size_t n = n_inputs();
         input_.assign(padded(n), 0.0);
+        std::copy_n(z, n, input_.begin());
+        learn(input_.data(), nullptr, target, importance, f);
+    }
+
+    // Scores n rows and learns them, one after the other. z has padded(n_inputs()) entries, zeros at the end, for each;
+    // between two flushes the products with the covariance are those with its base, and are found for all rows at once.
+    void make_room_for_block(std::size_t n) {
+        make_room_to_learn();
+        base_.reserve(std::min(n, PackedSymmetric::kPending) * padded(n_inputs()));
+    }
+    void learn_block(const double* z, const Lesson* lessons, std::size_t n, double* f) noexcept {
+        const std::size_t width = padded(n_inputs());
+        std::size_t first = 0, end = 0;  // rows whose product with the base is known
+        for (std::size_t r = 0; r < n; ++r) {
+            const double* own = z + r * width;
+            if (r == end) {
+                first = r;
+                end = r + std::min(n - r, covariance_.n_until_flush());
+                base_.resize((end - first) * width);
+                covariance_.multiply_base(own, width, end - first, base_.data(), width);
+            }
+            score(own, f + r * n_labels_);
+            if (!(lessons[r].importance > 0.0)) continue;
+            const std::int64_t n_repairs = n_repairs_;
+            learn(own, &base_[(r - first) * width], lessons[r].targets.value.data(), lessons[r].importance,
+                  f + r * n_labels_);
+            if (covariance_.n_pending() == 0 || n_repairs_ != n_repairs) end = r + 1;  // another base
+        }
+    }
+
+  private:
+    // z is padded; `base` is its product with the base of the covariance, if that is known.
+    void learn(const double* z, const double* base, const std::int8_t* target, double importance,
+               const double* f) noexcept {
+        const std::size_t n = n_inputs();
         gain_.resize(padded(n));
         residual_.resize(n_labels_);
-        std::copy_n(z, n, input_.begin());
-        double zg = gain();
-        if (!std::isfinite(zg) && !all_finite(input_)) return;  // nothing can be learnt from it
+        double zg = gain(z, base);
+        if (!std::isfinite(zg) && !all_finite(z, n)) return;  // nothing can be learnt from it
         // z^T P z may round to a little below zero; anything more means that P is no longer positive definite
         if (!(zg >= 0.0)) {
-            if (!(zg >= -1e-10 * std::sqrt(dot(input_.data(), input_.data(), padded(n)) *
-                                           dot(gain_.data(), gain_.data(), padded(n))))) {
+            if (!(zg >= -1e-10 * std::sqrt(dot(z, z, padded(n)) * dot(gain_.data(), gain_.data(), padded(n))))) {
                 repair();
-                zg = gain();
+                zg = gain(z, nullptr);
             }
             if (!(zg > 0.0)) zg = 0.0;
         }
@@ -75,6 +113,7 @@ class RecursiveLeastSquares {
         if (forgetting_ < 1.0) forget();
     }
 
+  public:
     // Makes P positive definite again (see above); as new if nothing else helps. Where there is no memory for it, P
     // stays as it is, to be repaired with the next row that shows it.
     void repair() noexcept {
@@ -124,7 +163,8 @@ class RecursiveLeastSquares {
     }
 
     std::size_t memory_bytes() const {  // beyond sizeof
-        return (weights_.capacity() + input_.capacity() + gain_.capacity() + residual_.capacity()) * sizeof(double) +
+        return (weights_.capacity() + input_.capacity() + gain_.capacity() + residual_.capacity() + base_.capacity()) *
+                   sizeof(double) +
                covariance_.memory_bytes();
     }
 
@@ -151,15 +191,20 @@ class RecursiveLeastSquares {
 
   private:
     // g = P z; returns z^T g
-    double gain() {
-        covariance_.multiply(input_.data(), gain_.data());
+    double gain(const double* z, const double* base) {
+        if (base != nullptr) {
+            std::copy_n(base, gain_.size(), gain_.begin());
+            covariance_.add_pending(z, gain_.data());
+        } else {
+            covariance_.multiply(z, gain_.data());
+        }
         if (stretch_ != 1.0)
             for (double& g : gain_) g *= stretch_;
-        return dot(input_.data(), gain_.data(), gain_.size());
+        return dot(z, gain_.data(), gain_.size());
     }
 
-    static bool all_finite(const std::vector<double>& v) {
-        return std::all_of(v.begin(), v.end(), [](double x) { return std::isfinite(x); });
+    static bool all_finite(const double* v, std::size_t n) {
+        return std::all_of(v, v + n, [](double x) { return std::isfinite(x); });
     }
 
     // P is stretch_ times the matrix, so that forgetting a row does not touch every cell.
@@ -183,6 +228,7 @@ class RecursiveLeastSquares {
     std::vector<double> weights_;
     PackedSymmetric covariance_;
     std::vector<double> input_, gain_, residual_;  // of the row being learnt
+    std::vector<double> base_;                     // products of rows of a block with the base of the covariance
 };
 
 }  // namespace boostline

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/archive.hpp"
-#include "core/kernels/distances.hpp"
 #include "core/label_ring.hpp"
+#include "core/point_blocks.hpp"
 
 namespace boostline {
 
@@ -25,15 +25,28 @@ class NearestMemory {
           n_inputs_(n_inputs),
           n_neighbours_(n_neighbours),
           ring_(capacity, n_labels),
+          points_(n_inputs),
           relevant_(n_labels, 0.0),
           known_(n_labels, 0.0) {}
 
     std::size_t size() const { return ring_.size(); }
     std::size_t n_inputs() const { return n_inputs_; }
 
+    using Candidate =
+        std::pair<double, std::size_t>;  // distance, then age: of two points alike the newer one is nearer
+    struct Scratch {
+        std::vector<float> point, distances;
+        std::vector<double> frequency;
+        std::vector<Candidate> candidates;
+
+        std::size_t memory_bytes() const {
+            return (point.capacity() + distances.capacity()) * sizeof(float) + frequency.capacity() * sizeof(double) +
+                   candidates.capacity() * sizeof(Candidate);
+        }
+    };
+
     // Changes nothing; may run in several threads at once.
-    void score(const double* point, double* raw) const {
-        static thread_local Scratch scratch;
+    void score(const float* point, Scratch& scratch, double* raw) const {
         auto& frequency = scratch.frequency;
         frequency.resize(n_labels_);
         for (std::size_t j = 0; j < n_labels_; ++j) frequency[j] = known_[j] > 0.0 ? relevant_[j] / known_[j] : 0.0;
@@ -54,10 +67,17 @@ class NearestMemory {
         for (std::size_t j = 0; j < n_labels_; ++j) raw[j] /= total;
     }
 
-    // So that the next `add` needs no memory.
-    void make_room_for_one() { points_.reserve(n_blocks(ring_.make_room(kPointBlock)) * block_size()); }
+    // So that the next n times `add` need no memory.
+    void make_room(std::size_t n) { points_.reserve(ring_.make_room(kPointBlock, n)); }
+    // So that `score` needs none, before any of these.
+    void make_room_to_score(std::size_t n, Scratch& scratch) const {
+        scratch.point.reserve(n_inputs_);
+        scratch.distances.reserve(PointBlocks::width(std::min(size() + n, ring_.capacity())));
+        scratch.frequency.reserve(n_labels_);
+        scratch.candidates.reserve(4 * n_neighbours_);
+    }
 
-    void add(const double* point, const std::int8_t* targets, double importance) noexcept {
+    void add(const float* point, const std::int8_t* targets, double importance) noexcept {
         n_added_ += importance;
         for (std::size_t j = 0; j < n_labels_; ++j) {
             if (targets[j] < 0) continue;
@@ -67,12 +87,11 @@ class NearestMemory {
         if (ring_.capacity() == 0) return;
         const std::size_t slot = ring_.next();
         ring_.push(targets, importance);
-        if (points_.size() < n_blocks(size()) * block_size()) points_.resize(n_blocks(size()) * block_size(), 0.0f);
-        write(slot, point);
+        points_.put(slot, point);
     }
 
     // Moves the point of an age (0: the newest); its targets stay.
-    void replace(std::size_t age, const double* point) { write(ring_.slot_of(age), point); }
+    void replace(std::size_t age, const float* point) { points_.put(ring_.slot_of(age), point); }
 
     void grow_labels(std::size_t n) {
         ring_.grow_labels(n);
@@ -82,31 +101,27 @@ class NearestMemory {
     }
     // New coordinates come last and are 0 in all points so far.
     void grow_inputs(std::size_t n) {
-        widen(points_, block_size(), n * kPointBlock, 0.0f);
+        points_.grow_inputs(n);
         n_inputs_ = n;
     }
 
     void clear() noexcept {
         ring_.clear();
-        release(points_);
+        points_.clear();
         std::fill(relevant_.begin(), relevant_.end(), 0.0);
         std::fill(known_.begin(), known_.end(), 0.0);
         n_added_ = 0.0;
     }
 
     std::size_t memory_bytes() const {
-        return points_.capacity() * sizeof(float) + ring_.memory_bytes() +
+        return points_.memory_bytes() + ring_.memory_bytes() +
                (relevant_.capacity() + known_.capacity()) * sizeof(double);
     }
 
     // Oldest first.
     void save(Archive& out, const std::string& prefix) const {
         ring_.save(out, prefix + "point_");
-        out.add<float>(prefix + "points", size() * n_inputs_, [&](auto&& write) {
-            ring_.for_each([&](std::size_t slot) {
-                for (std::size_t f = 0; f < n_inputs_; ++f) write(&points_[place(slot) + f * kPointBlock], 1);
-            });
-        });
+        points_.save(out, prefix + "points", [&](auto&& visit) { ring_.for_each(visit); });
         out.add(prefix + "relevant", relevant_);
         out.add(prefix + "known", known_);
         out.add_one(prefix + "n_added", n_added_);
@@ -114,11 +129,7 @@ class NearestMemory {
     void load(const ArchiveView& in, const std::string& prefix) {
         NearestMemory fresh(n_labels_, n_inputs_, n_neighbours_, ring_.capacity());
         fresh.ring_.load(in, prefix + "point_");
-        const std::size_t n = fresh.size();
-        ArrayReader<float> points(in, prefix + "points", n * n_inputs_);
-        fresh.points_.assign(n_blocks(n) * block_size(), 0.0f);
-        for (std::size_t slot = 0; slot < n; ++slot)
-            for (std::size_t f = 0; f < n_inputs_; ++f) fresh.points_[place(slot) + f * kPointBlock] = points.next();
+        fresh.points_.load(in, prefix + "points", fresh.size());
         in.read(prefix + "relevant", n_labels_, fresh.relevant_);
         in.read(prefix + "known", n_labels_, fresh.known_);
         fresh.n_added_ = in.read_one<double>(prefix + "n_added");
@@ -126,9 +137,7 @@ class NearestMemory {
         *this = std::move(fresh);
     }
     void check(const std::string& prefix) const {
-        bool near = true;
-        for (const float x : points_) near &= std::fabs(x) <= kFarthest;
-        require(near, prefix, "points");
+        points_.check(PointBlocks::kFarthest, prefix, "points");
         ring_.check(prefix + "point_");
         check_within(n_added_, 0.0, kMostRows, prefix, "n_added");
         for (std::size_t j = 0; j < n_labels_; ++j) {
@@ -138,37 +147,12 @@ class NearestMemory {
     }
 
   private:
-    static constexpr float kFarthest = 1e18f;  // coordinates are clipped here: squares and sums stay finite
-
-    using Candidate =
-        std::pair<double, std::size_t>;  // distance, then age: of two points alike the newer one is nearer
-    struct Scratch {
-        std::vector<double> point, distances, frequency;
-        std::vector<Candidate> candidates;
-    };
-
-    static std::size_t n_blocks(std::size_t n_points) { return (n_points + kPointBlock - 1) / kPointBlock; }
-    std::size_t block_size() const { return kPointBlock * n_inputs_; }
-    std::size_t place(std::size_t slot) const { return slot / kPointBlock * block_size() + slot % kPointBlock; }
-    static float to_float(double x) {
-        const double far = static_cast<double>(kFarthest);
-        x = x == x ? x : 0.0;
-        x = x > far ? far : x;
-        return static_cast<float>(x < -far ? -far : x);
-    }
-    void write(std::size_t slot, const double* point) {
-        float* to = points_.data() + place(slot);
-        for (std::size_t f = 0; f < n_inputs_; ++f) to[f * kPointBlock] = to_float(point[f]);
-    }
-
     // The nearest points, ascending, into scratch.candidates. Most points are too far and are turned down by one
     // comparison; the others are collected and thinned out from time to time.
-    void find_nearest(const double* point, Scratch& scratch) const {
-        scratch.point.resize(n_inputs_);
-        for (std::size_t f = 0; f < n_inputs_; ++f) scratch.point[f] = static_cast<double>(to_float(point[f]));
+    void find_nearest(const float* point, Scratch& scratch) const {
         const std::size_t n = size();
-        scratch.distances.resize(n_blocks(n) * kPointBlock);
-        squared_distances(points_.data(), n_blocks(n), n_inputs_, scratch.point.data(), scratch.distances.data());
+        scratch.distances.resize(PointBlocks::width(n));
+        points_.distances(point, 1, n, scratch.distances.data());
         auto& candidates = scratch.candidates;
         candidates.clear();
         const std::size_t wanted = std::min(n_neighbours_, n);
@@ -178,21 +162,32 @@ class NearestMemory {
             std::nth_element(candidates.begin(), last - 1, candidates.end());
             candidates.resize(wanted);
         };
-        double bound = HUGE_VAL;  // no nearest point is farther
-        for (std::size_t slot = 0; slot < n; ++slot) {
-            if (scratch.distances[slot] > bound) continue;
-            candidates.emplace_back(scratch.distances[slot], ring_.age_of(slot));
-            if (candidates.size() < 4 * wanted) continue;
-            thin();
-            bound = candidates[wanted - 1].first;
+        float bound = HUGE_VALF;  // no nearest point is farther
+        for (std::size_t first = 0; first < n; first += kPointBlock) {
+            const float* distances = &scratch.distances[first];
+            if (smallest(distances) > bound) continue;
+            for (std::size_t slot = first; slot < std::min(n, first + kPointBlock); ++slot) {
+                const float distance = scratch.distances[slot];
+                if (distance > bound) continue;
+                candidates.emplace_back(static_cast<double>(distance), ring_.age_of(slot));
+                if (candidates.size() < 4 * wanted) continue;
+                thin();
+                bound = static_cast<float>(candidates[wanted - 1].first);
+            }
         }
         thin();
         std::sort(candidates.begin(), candidates.end());
     }
 
+    static float smallest(const float* block) {
+        float least = block[0];
+        for (std::size_t i = 1; i < kPointBlock; ++i) least = block[i] < least ? block[i] : least;
+        return least;
+    }
+
     std::size_t n_labels_, n_inputs_, n_neighbours_;
     LabelRing ring_;
-    std::vector<float> points_;             // by slot, in blocks
+    PointBlocks points_;                    // by slot
     std::vector<double> relevant_, known_;  // importance of the rows in which a label was relevant, and known
     double n_added_ = 0.0;
 };

@@ -16,6 +16,11 @@ struct PairScratch {
         for (auto* column : {&relevant, &relevant_sum}) column->reserve(labels.relevant.size());
         for (auto* column : {&irrelevant, &irrelevant_sum}) column->reserve(labels.irrelevant.size());
     }
+    // For any labels, of k.
+    void reserve(std::size_t k) {
+        for (auto* column : {&relevant, &irrelevant, &relevant_sum, &irrelevant_sum, &e_relevant, &e_irrelevant})
+            column->reserve(k);
+    }
     void split(const double* scores, const Labels& labels) {
         relevant.resize(labels.relevant.size());
         irrelevant.resize(labels.irrelevant.size());

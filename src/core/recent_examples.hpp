@@ -22,6 +22,15 @@ class RecentExamples {
         rows_.make_room_for(next_.size());
         make_room(losses_, 1);
     }
+    // The same for n rows of a block: `prepare` needs no memory then.
+    void make_room_for_block(const Example* rows, std::size_t n) {
+        std::size_t longest = 0;
+        for (std::size_t r = 0; r < n; ++r) longest = std::max(longest, rows[r].x.most_entries());
+        next_.reserve(longest);
+        targets_.value.reserve(n_labels_);
+        rows_.make_room_for_block(n, [&](std::size_t r) { return rows[r].x.most_entries(); });
+        losses_.reserve(kCapacity);
+    }
     void push(double loss) noexcept {
         rows_.push(next_, targets_.value.data(), importance_);
         if (losses_.size() == kCapacity) losses_.erase(losses_.begin());

@@ -38,10 +38,11 @@ class Ring {
         next_ = n % std::max<std::size_t>(capacity_, 1);
     }
 
-    // How many rows vectors that have room for `room` should have room for, so that one more needs no memory: never
-    // more than the full ring needs.
-    std::size_t room(std::size_t room, std::size_t first) const {
-        return is_full() || room > size_ ? room : std::min(capacity_, std::max(first, 2 * size_));
+    // How many rows vectors that have room for `room` should have room for, so that n more need no memory: never more
+    // than the full ring needs.
+    std::size_t room(std::size_t room, std::size_t first, std::size_t n = 1) const {
+        const std::size_t needed = std::min(capacity_, size_ + n);
+        return room >= needed ? room : std::min(capacity_, std::max({first, 2 * size_, needed}));
     }
 
     // Calls visit(slot), the oldest row first.

@@ -49,10 +49,28 @@ class RowMemory {
         length_.reserve(slots);
         const std::size_t held = held_ - (ring_.is_full() ? static_cast<std::size_t>(length_[ring_.next()]) : 0);
         if (find_place(n, held, tail(ring_.is_full())) != kNowhere) return;
-        const std::size_t pool = pool_size(n, held);
-        if (next_index_.size() == pool && next_value_.size() == pool) return;
-        next_index_.resize(pool);
-        next_value_.resize(pool);
+        make_next_pool(held + n + 1, pool_size(n, held));
+    }
+    // The same for n rows of a block, of which row r has at most most_entries(r) entries.
+    template <class MostEntries>
+    void make_room_for_block(std::size_t n, MostEntries&& most_entries) {
+        if (ring_.capacity() == 0) return;
+        const std::size_t slots = ring_.make_room(16, n);
+        start_.reserve(slots);
+        length_.reserve(slots);
+        std::size_t total = 0, most = 0;
+        for (std::size_t r = 0; r < n; ++r) {
+            total += most_entries(r);
+            most = std::max(most, most_entries(r));
+        }
+        // They fit if they do with the oldest rows still there, or one piece after the end of the other.
+        const std::size_t room = index_.size(), oldest = tail(false);
+        if (held_ == 0 ? total <= room : head_ < oldest ? head_ + total < oldest : head_ + total <= room) return;
+        if (held_ > 0 && head_ >= oldest && total + most < oldest) return;
+        make_next_pool(held_ + total + 1, pool_size(total, held_));
+    }
+    std::size_t longest() const {
+        return length_.empty() ? 0 : static_cast<std::size_t>(*std::max_element(length_.begin(), length_.end()));
     }
 
     void push(const RowView& row, const std::int8_t* targets, double importance) {
@@ -174,6 +192,13 @@ class RowMemory {
         const double forecast =
             filled < 1.0 ? static_cast<double>(needed) / filled * 1.1 : 1.5 * static_cast<double>(needed);
         return std::min(2 * needed, static_cast<std::size_t>(forecast) + n) + 1;
+    }
+
+    // Larger than needed, if there is none that is large enough.
+    void make_next_pool(std::size_t needed, std::size_t wanted) {
+        if (next_index_.size() >= needed && next_value_.size() >= needed) return;
+        next_index_.resize(std::max(needed, wanted));
+        next_value_.resize(next_index_.size());
     }
 
     std::size_t take_place(std::size_t n) noexcept {

@@ -41,6 +41,8 @@ class RowScale {
     std::size_t n_features() const { return is_dense_.size(); }
     std::int64_t n_rows() const { return static_cast<std::int64_t>(scale_.n_rows()); }
 
+    std::size_t n_dense() const { return dense_.size(); }
+
     // A table of numbers rather than a bag of words: at least half of the features that ever had a value are dense.
     bool is_table() const { return 2 * dense_.size() >= n_features() - scale_.n_always_missing(); }
 
@@ -58,6 +60,13 @@ class RowScale {
         mean_.reserve(n_dense);
         inverse_deviation_.reserve(n_dense);
         return n_dense;
+    }
+
+    // How many rows can be learnt before it takes a look at all features.
+    std::size_t n_rows_before_look() const {
+        std::size_t n = 0;
+        while (n < 256 && !is_time_to_look(n_rows() + static_cast<std::int64_t>(n) + 1)) ++n;
+        return n;
     }
 
     void learn(const Entries& row) {

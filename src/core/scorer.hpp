@@ -21,6 +21,12 @@ struct Targets {
     }
 };
 
+// What is to be learned of a row in a block. Importance 0: nothing, it is scored only.
+struct Lesson {
+    Targets targets;
+    double importance = 0.0;
+};
+
 // How raw scores become votes.
 enum class Vote {
     soft_clip,    // least squares: about 0 or 1, may be negative; h = (f + sqrt(f^2 + eps^2)) / 2
@@ -55,6 +61,24 @@ class Scorer {
     virtual void prepare(const Row& x, const Targets& targets, double importance, const double* raw) = 0;
     virtual void cancel() noexcept {}  // the row will not be learnt: memory that only it needed may go
     virtual void learn(const Row& x, const Targets& targets, double importance, const double* raw) noexcept = 0;
+
+    // Blocks of n rows, with the bits of row after row. The scores of k labels for row r go to raw + r * k.
+    virtual void score_block(const Row* x, std::size_t n, std::size_t k, double* raw) const {
+        for (std::size_t r = 0; r < n; ++r) score(x[r], raw + r * k);
+    }
+    // How many of these rows `learn_block` can take, from the first on; gets all the memory that it needs for them.
+    // Below 2: the next row has to be learned by itself. Rows of other members' scores are not filled in yet.
+    virtual std::size_t make_room_for_block(const Row*, const Lesson*, std::size_t) { return 0; }
+    // Scores every row, then learns it. There is room for all, so nothing fails, `prepare` neither.
+    virtual void learn_block(const Row* x, const Lesson* lessons, std::size_t n, std::size_t k, double* raw) {
+        for (std::size_t r = 0; r < n; ++r) {
+            double* scores = raw + r * k;
+            score_to_learn(x[r], scores);
+            if (!(lessons[r].importance > 0.0)) continue;
+            prepare(x[r], lessons[r].targets, lessons[r].importance, scores);
+            learn(x[r], lessons[r].targets, lessons[r].importance, scores);
+        }
+    }
 
     virtual void grow_labels(std::int32_t n) = 0;
     virtual void grow_features(std::int64_t n, bool were_missing) = 0;  // see Learner

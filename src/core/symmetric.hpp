@@ -22,6 +22,7 @@ class PackedSymmetric {
     // Rank-one changes wait until there are this many, then one sweep over the matrix applies them all: a sweep costs
     // about the same memory traffic for one as for sixteen.
     static constexpr std::size_t kPending = 16;
+    static constexpr std::size_t kGrowth = 64;  // vectors of pending changes get longer by this much
 
     explicit PackedSymmetric(std::size_t n = 0, double diagonal = 0.0) : n_(n), cells_(packed_row(padded(n)), 0.0) {
         add_diagonal(diagonal);
@@ -44,8 +45,17 @@ class PackedSymmetric {
 
     // y = P x; both have padded(size()) entries, x zero beyond size().
     void multiply(const double* x, double* y) const {
+        multiply_base(x, 0, 1, y, 0);
+        add_pending(x, y);
+    }
+    // The same in two steps, of which the first can be taken for many rows at once: it stays as it is until the next
+    // flush. Rows of x and of y are a stride apart.
+    void multiply_base(const double* x, std::size_t x_stride, std::size_t n_rows, double* y,
+                       std::size_t y_stride) const {
+        packed_multiply(cells_.data(), padded(n_), x, x_stride, n_rows, y, y_stride);
+    }
+    void add_pending(const double* x, double* y) const {
         const std::size_t length = padded(n_);
-        packed_multiply(cells_.data(), length, x, y);
         for (std::size_t j = 0; j < n_pending_; ++j) {
             const double* g = &pending_[j * stride_];
             add_multiple(-factor_[j] * dot(g, x, length), g, length, y);
@@ -54,9 +64,9 @@ class PackedSymmetric {
 
     // So that `subtract`, or `border`, needs no memory.
     void make_room_to_subtract() { make_pending_ready(n_); }
-    void make_room_for_border() {
-        make_pending_ready(n_ + 1);
-        const std::size_t needed = packed_row(padded(n_ + 1));
+    void make_room_for_border(std::size_t n_rows = 1) {
+        make_pending_ready(n_ + n_rows);
+        const std::size_t needed = packed_row(padded(n_ + n_rows));
         if (needed > cells_.capacity()) cells_.reserve(std::max(needed, 2 * cells_.capacity()));
     }
 
@@ -68,6 +78,10 @@ class PackedSymmetric {
         if (n_pending_ == kPending) flush();
     }
 
+    // How many rows it takes at most, of either kind, until the next flush.
+    std::size_t n_until_flush() const { return kPending - n_pending_; }
+    std::size_t n_borders_until_flush() const { return std::min(kPending - n_pending_, kGrowth - n_ % kGrowth); }
+
     // Makes the inverse of a matrix Q^-1 that of [Q^-1, q; q^T, s] one row larger, where b = Q q and r = s - q^T b:
     // that is [Q, 0; 0, 0] + v v^T / r with v = (b, -1), one more rank-one change. b has size() entries.
     void border(const double* b, double r) {
@@ -77,13 +91,12 @@ class PackedSymmetric {
         std::copy_n(b, n_, g);
         g[n_++] = -1.0;
         factor_[n_pending_++] = -1.0 / r;
-        if (n_pending_ == kPending) flush();
+        if (n_pending_ == kPending || n_ % kGrowth == 0) flush();  // however much room there is
     }
 
     void flush() {
         if (n_pending_ == 0) return;
-        const std::size_t fours = (n_pending_ + 3) / 4 * 4;  // unused vectors are zero
-        packed_subtract(cells_.data(), padded(n_), pending_.data(), stride_, factor_.data(), fours);
+        packed_subtract(cells_.data(), padded(n_), pending_.data(), stride_, factor_.data(), n_pending_);
         std::fill(pending_.begin(), pending_.end(), 0.0);
         std::fill(factor_.begin(), factor_.end(), 0.0);
         n_pending_ = 0;
@@ -178,7 +191,8 @@ class PackedSymmetric {
     void make_pending_ready(std::size_t n) {
         if (n <= stride_) return;
         factor_.resize(kPending, 0.0);
-        next_pending_.resize(kPending * ((n + 63) / 64 * 64), 0.0);
+        const std::size_t wanted = kPending * ((n + kGrowth - 1) / kGrowth * kGrowth);
+        if (next_pending_.size() < wanted) next_pending_.resize(wanted, 0.0);
     }
     void reserve_pending(std::size_t n) {
         if (n <= stride_) return;

@@ -140,8 +140,10 @@ class NearestTwin:
         )
         if not self.points:
             return frequency
-        point = np.asarray(point, np.float32).astype(float)
-        distance = ((np.array(self.points, np.float32).astype(float) - point) ** 2).sum(1)
+        distance = np.zeros(len(self.points), np.float32)
+        for theirs, own in zip(np.array(self.points).T, np.asarray(point, np.float32), strict=True):
+            distance += (theirs - own) ** 2
+        distance = distance.astype(float)
         age = np.arange(len(distance))[::-1]
         nearest = np.lexsort((age, distance))[: self.n_neighbours]
         weight = (1 - distance[nearest] / (distance[nearest].max() + 1e-12)) * self.n_neighbours

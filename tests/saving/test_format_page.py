@@ -97,7 +97,7 @@ def test_members_of_a_committee_have_the_arrays_of_their_kind(stream):
     shapes = {k.removeprefix("learners.0."): len(a) for k, a in model.state()["arrays"].items()}
     assert shapes["stack.weights"] == (5 + 1) * 5
     assert shapes["ridge.weights"] == (6 + 1) * 5
-    assert shapes["kernel.landmarks.unit"] == 64 * 8
+    assert shapes["kernel.landmarks.unit"] == 64 * 6
     assert shapes["kernel.landmarks.index"] == shapes["kernel.landmarks.value"] == 0
     n = model.clock - model.rows_without_pairs
     assert shapes["output_neighbours.points"] == n * 5

@@ -54,6 +54,10 @@ def test_every_format_version_has_its_files():
     assert versions == set(range(1, saving.FORMAT + 1))
 
 
+#: Points and weights of some learners are in single precision, which older files have in double.
+DOUBLE, SINGLE = {"rtol": 1e-7, "atol": 1e-9}, {"rtol": 1e-4, "atol": 1e-5}
+
+
 def name_of(path):
     return path.stem.split("-")[2]
 
@@ -69,10 +73,11 @@ def test_a_golden_file_goes_on_as_if_never_saved(path):
     assert extra == {"rows": n, "note": "golden"}
     never_saved = make.learned(name)
     X, Y, weights = make.rows(n, 60)
-    np.testing.assert_allclose(model.score(X), never_saved.score(X), rtol=1e-7, atol=1e-9)
+    tolerance = SINGLE if name.startswith("mix") else DOUBLE
+    np.testing.assert_allclose(model.score(X), never_saved.score(X), **tolerance)
     found, expected = (m.learn(X, Y, weight=weights) for m in (model, never_saved))
-    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
-    np.testing.assert_allclose(model.edges(), never_saved.edges(), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(found, expected, **tolerance)
+    np.testing.assert_allclose(model.edges(), never_saved.edges(), **tolerance)
 
 
 @pytest.mark.gate
@@ -126,7 +131,7 @@ def test_the_present_format_is_still_written(name):
 
 def test_the_safetensors_library_reads_the_files():
     safetensors = pytest.importorskip("safetensors")
-    for path in [p for p in FILES if p not in OTHER_EDGES]:
+    for path in [p for p in FILES if p.name.startswith(f"format-{saving.FORMAT}")]:
         arrays = bl.load(path).state()["arrays"]
         with safetensors.safe_open(path, "numpy") as file:
             assert list(file.metadata()) == ["boostline"]

@@ -57,9 +57,11 @@ def test_kernel_equals_recursive_least_squares(n_parts, order, sparse):
     model.learn(rows[N_SAMPLE:], Y[N_SAMPLE:], weight=weights[N_SAMPLE:])
     one_pass, got = model.state()["arrays"], made.state()["arrays"]
     name = "learners.0.weights"
-    np.testing.assert_allclose(got[name], one_pass[name], atol=1e-9 * np.abs(one_pass[name]).max())
+    # The core sums distances of dense rows in single precision.
+    close = 1e-9 if sparse else 1e-4
+    np.testing.assert_allclose(got[name], one_pass[name], atol=close * np.abs(one_pass[name]).max())
     P, Q = (read_covariance(a, "learners.0.", 60) for a in (got, one_pass))
-    np.testing.assert_allclose(P, Q, atol=1e-9 * np.abs(Q).max())
+    np.testing.assert_allclose(P, Q, atol=close * np.abs(Q).max())
     for name in ("clock", "label_set_sizes", "rows_without_pairs"):
         np.testing.assert_array_equal(got[name], one_pass[name])
 

@@ -45,8 +45,7 @@ class KernelInputs:
         unit, offset = arrays[prefix + "unit"], arrays[prefix + "offset"]
         self.landmarks: Any
         if self.is_dense:
-            padded = (self.n_features + 7) // 8 * 8
-            self.landmarks = unit.reshape(-1, padded)[:, : self.n_features]
+            self.landmarks = unit.reshape(-1, self.n_features).astype(np.float64)
             self.squares = (self.landmarks**2).sum(axis=1)
         else:
             from scipy.sparse import csr_array
@@ -60,6 +59,7 @@ class KernelInputs:
     def of(self, block: RowBlock) -> FloatArray:
         if self.is_dense:
             rows: Any = self._unit(block.dense(self.n_features), slice(None))
+            rows = rows.astype(np.float32).astype(np.float64)  # as the core has them
             own = (rows**2).sum(axis=1)
             product = rows @ self.landmarks.T
         else:

@@ -28,17 +28,17 @@ struct Standardise {
 constexpr std::size_t kPointBlock = 16;
 
 void standardise_dense(Standardise unit, const double* BOOSTLINE_RESTRICT x, std::size_t d,
-                       double* BOOSTLINE_RESTRICT u);
+                       float* BOOSTLINE_RESTRICT u);
 
-void squared_distances(const double* BOOSTLINE_RESTRICT u, const double* BOOSTLINE_RESTRICT rows, std::size_t n,
-                       std::size_t d_padded, double* BOOSTLINE_RESTRICT out);
-
+// From squared distances to exp(-distance / width) + 1.
 void exponential_kernel(double* BOOSTLINE_RESTRICT values, std::size_t n, double width);
+void exponential_kernel(const float* BOOSTLINE_RESTRICT squares, std::size_t n, double width,
+                        double* BOOSTLINE_RESTRICT out);
 
-// Squared distances of a point to all points of n_blocks blocks. Points are in single precision (half the memory to
-// walk, which is what takes the time), distances in double.
-void squared_distances(const float* BOOSTLINE_RESTRICT points, std::size_t n_blocks, std::size_t n_inputs,
-                       const double* BOOSTLINE_RESTRICT point, double* BOOSTLINE_RESTRICT distances);
+// Squared distances of n_queries points, one after the other, to all points of n_blocks blocks: n_blocks * kPointBlock
+// for each query. A block serves all queries while it is in the first cache.
+void squared_distances(const float* points, std::size_t n_blocks, std::size_t n_inputs, const float* queries,
+                       std::size_t n_queries, float* out);
 
 void add_targets(const std::int8_t* BOOSTLINE_RESTRICT targets, const double* BOOSTLINE_RESTRICT frequency,
                  std::size_t n, double weight, double* BOOSTLINE_RESTRICT sums);

@@ -22,22 +22,24 @@ constexpr std::size_t packed_row(std::size_t i) {
 // y += a * x
 void add_multiple(double a, const double* BOOSTLINE_RESTRICT x, std::size_t n, double* BOOSTLINE_RESTRICT y);
 
-// y = P x. Each stored cell is read once and used for both of its places. Four rows at a time: y is then read and
-// written a quarter as often.
-void packed_multiply(const double* BOOSTLINE_RESTRICT cells, std::size_t n_padded, const double* BOOSTLINE_RESTRICT x,
-                     double* BOOSTLINE_RESTRICT y);
+// y = P x for n_rows vectors, each a stride after the one before; y of one vector does not depend on the others. Each
+// stored cell is used for both of its places, and eight rows of P at a time for all vectors, while they are in the
+// caches.
+void packed_multiply(const double* cells, std::size_t n_padded, const double* x, std::size_t x_stride,
+                     std::size_t n_rows, double* y, std::size_t y_stride);
 
-// P -= sum_j factor[j] g_j g_j^T for the n_vectors (a multiple of 4) rows g_j of `vectors`. Columns go in strips whose
+// P -= sum_j factor[j] g_j g_j^T for the n_vectors (at most 16) rows g_j of `vectors`. Columns go in strips whose
 // part of the vectors fits the first-level cache. Above the diagonal, rows of a block get numbers nobody reads.
-void packed_subtract(double* BOOSTLINE_RESTRICT cells, std::size_t n_padded, const double* BOOSTLINE_RESTRICT vectors,
-                     std::size_t stride, const double* BOOSTLINE_RESTRICT factor, std::size_t n_vectors);
+void packed_subtract(double* cells, std::size_t n_padded, const double* vectors, std::size_t stride,
+                     const double* factor, std::size_t n_vectors);
 
-// out = z^T W for W of n rows and k columns. Each label's sum runs over the inputs in order.
-void combine_rows(const double* z, std::size_t n, const double* w, std::size_t k, double* out);
+// out = z^T W for n_rows vectors z, a stride apart, and W of n rows and k columns. Each label's sum runs over the
+// inputs in order.
+void combine_rows(const double* z, std::size_t stride, std::size_t n_rows, std::size_t n, const double* w,
+                  std::size_t k, double* out);
 
 // W += factor * g e^T
-void add_outer(double factor, const double* BOOSTLINE_RESTRICT g, std::size_t n, const double* BOOSTLINE_RESTRICT e,
-               std::size_t k, double* BOOSTLINE_RESTRICT w);
+void add_outer(double factor, const double* g, std::size_t n, const double* e, std::size_t k, double* w);
 
 // A = P Y, all of n rows; Y and A have k columns.
 void packed_times_matrix(const double* BOOSTLINE_RESTRICT cells, std::size_t n, const double* BOOSTLINE_RESTRICT y,

@@ -31,6 +31,23 @@ class GenerationsScorer final : public Scorer {
         old_->prepare(x, targets, importance, raw);
         if (has_young()) young_->prepare(x, targets, importance, young_raw_.data());
     }
+    // Up to the row with which a young one starts or the old one goes.
+    std::size_t make_room_for_block(const Row* x, const Lesson* lessons, std::size_t n) override {
+        n = std::min(n, static_cast<std::size_t>((has_young() ? 2 * length_ : length_) - age_));
+        if (n > 1) n = std::min(n, old_->make_room_for_block(x, lessons, n));
+        if (n > 1 && has_young()) n = std::min(n, young_->make_room_for_block(x, lessons, n));
+        if (n > 1) young_block_.resize(n * n_labels_);
+        return n;
+    }
+    void learn_block(const Row* x, const Lesson* lessons, std::size_t n, std::size_t k, double* raw) override {
+        old_->learn_block(x, lessons, n, k, raw);
+        if (has_young()) young_->learn_block(x, lessons, n, k, young_block_.data());
+        for (std::size_t r = 0; r < n; ++r) age_ += lessons[r].importance > 0.0 ? 1 : 0;
+        make_way();
+    }
+    void score_block(const Row* x, std::size_t n, std::size_t k, double* raw) const override {
+        old_->score_block(x, n, k, raw);
+    }
     void cancel() noexcept override {
         old_->cancel();
         young_->cancel();
@@ -38,10 +55,8 @@ class GenerationsScorer final : public Scorer {
     void learn(const Row& x, const Targets& targets, double importance, const double* raw) noexcept override {
         old_->learn(x, targets, importance, raw);
         if (has_young()) young_->learn(x, targets, importance, young_raw_.data());
-        if (++age_ < 2 * length_) return;
-        old_.swap(young_);
-        young_->reset();
-        age_ = length_;
+        ++age_;
+        make_way();
     }
 
     void grow_labels(std::int32_t n) override {
@@ -59,7 +74,8 @@ class GenerationsScorer final : public Scorer {
         age_ = 0;
     }
     std::size_t memory_bytes() const override {
-        return sizeof(*this) + old_->memory_bytes() + young_->memory_bytes() + young_raw_.capacity() * sizeof(double);
+        return sizeof(*this) + old_->memory_bytes() + young_->memory_bytes() +
+               (young_raw_.capacity() + young_block_.capacity()) * sizeof(double);
     }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<GenerationsScorer>(*this); }
 
@@ -82,11 +98,17 @@ class GenerationsScorer final : public Scorer {
 
   private:
     bool has_young() const { return age_ >= length_; }
+    void make_way() noexcept {
+        if (age_ < 2 * length_) return;
+        old_.swap(young_);
+        young_->reset();
+        age_ = length_;
+    }
 
     std::int64_t length_, age_ = 0;  // rows, and those that the old one has seen
     std::size_t n_labels_;
     std::unique_ptr<Scorer> old_, young_;
-    std::vector<double> young_raw_;  // of the row between score_to_learn and learn
+    std::vector<double> young_raw_, young_block_;  // of the row between score_to_learn and learn; of a block
 };
 
 const RegisterScorer registered("generations", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {

@@ -18,6 +18,7 @@ class KernelScorer final : public Scorer {
     static constexpr std::size_t kFirstFit = 32;  // rows; before, scores are the means of the labels
     static constexpr double kJitter = 1e-3;       // on the kernel at the end of the exact phase: rows may repeat
     static constexpr double kLeastImportance = 1e-9;
+    static constexpr std::size_t kRowsTogether = PackedSymmetric::kPending;
 
     KernelScorer(std::int32_t n_labels, std::int64_t n_features, std::int32_t n_landmarks, double ridge)
         : n_labels_(static_cast<std::size_t>(n_labels)),
@@ -52,15 +53,61 @@ class KernelScorer final : public Scorer {
         if (n_rows_ == 0 && scale_.n_features() != n_features_) scale_ = FeatureScale(n_features_);
         next_.reset();
         if (is_time_to_fit(n_rows_ + 1) || (is_fit() && !find_border(importance))) {
-            next_.made = std::make_unique<KernelScorer>(*this);
-            next_.made->make_room_for_row();
-            next_.made->keep(targets, importance, raw);
-            next_.made->fit();
+            make_next(targets, importance, raw);
         } else {
-            make_room_for_row();
+            make_room_for_rows(query_.entries.size(), 1);
         }
     }
     void cancel() noexcept override { next_.reset(); }
+
+    void score_block(const Row* x, std::size_t n, std::size_t k, double* raw) const override {
+        if (!is_fit() || !landmarks_.is_dense()) return Scorer::score_block(x, n, k, raw);
+        static thread_local KernelBlock block;
+        const std::size_t width = padded(landmarks_.size());
+        for (std::size_t at = 0; at < n; at += kRowsTogether) {
+            const std::size_t m = std::min(kRowsTogether, n - at);
+            landmarks_.kernel_block(x + at, m, block, width);
+            model_.score_block(block.kernel.data(), width, m, raw + at * k);
+        }
+    }
+
+    // Up to the next fit.
+    std::size_t make_room_for_block(const Row* x, const Lesson*, std::size_t n) override {
+        const std::size_t n_now = n_rows_;
+        if (n_now == 0) return 0;
+        std::size_t ahead = n_now == n_landmarks_ ? n : 0, most = 0, total = 0;
+        for (; ahead < n && !is_time_to_fit(n_now + ahead + 1); ++ahead) {
+        }
+        if (ahead < 2) return 0;
+        for (std::size_t r = 0; r < ahead; ++r) {
+            const std::size_t entries = std::min(n_features_, x[r].most_entries());
+            most = std::max(most, entries);
+            total += entries;
+        }
+        const bool grows = n_now < n_landmarks_;
+        const std::size_t n_centres = n_now + (grows ? ahead : 0), width = padded(n_centres);
+        kernel_.reserve(width);
+        landmarks_.make_room_for_query(query_, most, n_centres);
+        if (is_fit() && landmarks_.is_dense())
+            landmarks_.make_room_for_block(block_, kRowsTogether, n_centres, width);
+        else
+            block_.kernel.reserve(kRowsTogether * width);
+        if (grows)
+            make_room_for_rows(total, ahead);
+        else
+            model_.make_room_for_block(kRowsTogether);
+        return ahead;
+    }
+    void learn_block(const Row* x, const Lesson* lessons, std::size_t n, std::size_t k, double* raw) override {
+        for (std::size_t at = 0; at < n;) {
+            if (n_rows_ == n_landmarks_)
+                at += learn_with_landmarks(x + at, lessons + at, n - at, raw + at * k);
+            else if (is_fit() && landmarks_.is_dense())
+                at += learn_growing(x + at, lessons + at, n - at, k, raw + at * k);
+            else
+                learn_one(x[at], lessons[at], raw + at * k), ++at;
+        }
+    }
     void learn(const Row&, const Targets& targets, double importance, const double* raw) noexcept override {
         importance = std::max(importance, kLeastImportance);
         if (n_rows_ == n_landmarks_) {
@@ -102,9 +149,9 @@ class KernelScorer final : public Scorer {
     }
     std::size_t memory_bytes() const override {
         return sizeof(*this) + scale_.memory_bytes() + landmarks_.memory_bytes() + model_.memory_bytes() +
-               query_.memory_bytes() +
+               query_.memory_bytes() + block_.memory_bytes() +
                (importance_.capacity() + labels_.capacity() + kernel_.capacity() + solution_.capacity() +
-                residual_.capacity()) *
+                residual_.capacity() + base_.capacity()) *
                    sizeof(double);
     }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<KernelScorer>(*this); }
@@ -176,19 +223,100 @@ class KernelScorer final : public Scorer {
         }
         double total = 0.0;
         for (const double w : importance_) total += w;
-        combine_rows(importance_.data(), n_rows_, labels_.data(), n_labels_, raw);
+        combine_rows(importance_.data(), 0, 1, n_rows_, labels_.data(), n_labels_, raw);
         for (std::size_t l = 0; l < n_labels_ && total > 0.0; ++l) raw[l] /= total;
     }
 
-    // Room for one more row, as it is in query_.
-    void make_room_for_row() {
-        landmarks_.make_room_for(query_);
-        make_room(importance_, 1);
-        make_room(labels_, n_labels_);
+    // Room for n more rows, with so many entries together.
+    void make_room_for_rows(std::size_t n_entries, std::size_t n) {
+        landmarks_.make_room_for(n_entries, n);
+        make_room(importance_, n);
+        make_room(labels_, n * n_labels_);
         if (!is_fit()) return;
         residual_.resize(n_labels_);
-        make_room(model_.weights(), n_labels_);
-        model_.covariance().make_room_for_border();
+        make_room(model_.weights(), n * n_labels_);
+        model_.covariance().make_room_for_border(n);
+        if (n == 1) return;
+        solution_.reserve(padded(n_rows_ + n));
+        base_.reserve(kRowsTogether * padded(n_rows_ + n));
+    }
+
+    // Rows of a block. The centres stay: all rows up to the next flush of the covariance together.
+    std::size_t learn_with_landmarks(const Row* x, const Lesson* lessons, std::size_t n, double* raw) {
+        const std::size_t width = padded(landmarks_.size());
+        n = std::min(n, model_.covariance().n_until_flush());
+        if (landmarks_.is_dense()) {
+            landmarks_.kernel_block(x, n, block_, width);
+        } else {
+            block_.kernel.resize(n * width);
+            for (std::size_t r = 0; r < n; ++r) {
+                landmarks_.kernel(x[r], query_, kernel_);
+                std::copy(kernel_.begin(), kernel_.end(), &block_.kernel[r * width]);
+            }
+        }
+        model_.learn_block(block_.kernel.data(), lessons, n, raw);
+        return n;
+    }
+    // Rows become centres on the way; their kernel with those before them, and its product with the base of the
+    // inverse, are found for all at once. Ends early after a fit.
+    std::size_t learn_growing(const Row* x, const Lesson* lessons, std::size_t n, std::size_t k, double* raw) {
+        PackedSymmetric& inverse = model_.covariance();
+        n = std::min(n, inverse.n_borders_until_flush());
+        const std::size_t n_before = landmarks_.size(), width = padded(n_before + n), d = landmarks_.n_features();
+        landmarks_.kernel_block(x, n, block_, width);
+        landmarks_.place_among(n, block_);
+        base_.assign(n * width, 0.0);
+        inverse.multiply_base(block_.kernel.data(), width, n, base_.data(), width);
+        std::size_t kept[kRowsTogether], n_kept = 0;
+        for (std::size_t r = 0; r < n; ++r) {
+            double *own = &block_.kernel[r * width], *scores = raw + r * k;
+            for (std::size_t j = 0; j < n_kept; ++j) own[n_before + j] = landmarks_.kernel_among(r, kept[j], n, block_);
+            model_.score(own, scores);
+            if (!(lessons[r].importance > 0.0)) continue;
+            const std::size_t length = padded(landmarks_.size());
+            kernel_.assign(own, own + length);
+            solution_.assign(&base_[r * width], &base_[r * width] + length);
+            inverse.add_pending(own, solution_.data());
+            query_.entries.assign(x[r], n_features_);
+            query_.point.assign(&block_.points[r * d], &block_.points[r * d] + d);
+            const double importance = std::max(lessons[r].importance, kLeastImportance);
+            if (!is_border_sound(importance)) {
+                fit_or_lift(lessons[r], importance, scores);
+                return r + 1;
+            }
+            keep(lessons[r].targets, importance, scores);
+            add_border(scores);
+            kept[n_kept++] = r;
+        }
+        return n;
+    }
+    void learn_one(const Row& x, const Lesson& lesson, double* raw) {
+        score_to_learn(x, raw);
+        if (!(lesson.importance > 0.0)) return;
+        const double importance = std::max(lesson.importance, kLeastImportance);
+        query_.entries.assign(x, n_features_);
+        if (is_fit() && !find_border(importance))
+            fit_or_lift(lesson, importance, raw);
+        else
+            learn(x, lesson.targets, importance, raw);
+    }
+    // Where there is no memory for a fit, the row is taken with the least that r can be, and the next one is looked at
+    // again.
+    void fit_or_lift(const Lesson& lesson, double importance, const double* raw) noexcept {
+        try {
+            make_next(lesson.targets, importance, raw);
+            next_.made->make_room_for_rows(kMostTogether * query_.entries.size(), kMostTogether);
+        } catch (const std::bad_alloc&) {
+            next_.reset();
+            border_ = 0.5 * ridge_ / importance;
+        }
+        learn(Row(), lesson.targets, importance, raw);
+    }
+    void make_next(const Targets& targets, double importance, const double* raw) {
+        next_.made = std::make_unique<KernelScorer>(*this);
+        next_.made->make_room_for_rows(query_.entries.size(), 1);
+        next_.made->keep(targets, importance, raw);
+        next_.made->fit();
     }
     void keep(const Targets& targets, double importance, const double* raw) noexcept {
         scale_.learn(query_.entries);
@@ -202,9 +330,12 @@ class KernelScorer final : public Scorer {
     // One more centre: the inverse of K + ridge / w grows by a row, the a_i follow. What the row adds is found first;
     // false when rounding has spoilt the inverse: r is at least ridge / w in exact arithmetic.
     bool find_border(double importance) {
-        const double noise = ridge_ / importance;
         solution_.resize(kernel_.size());
         model_.covariance().multiply(kernel_.data(), solution_.data());
+        return is_border_sound(importance);
+    }
+    bool is_border_sound(double importance) {
+        const double noise = ridge_ / importance;
         border_ = 2.0 + noise - dot(kernel_.data(), solution_.data(), kernel_.size());
         return border_ > 0.5 * noise;
     }
@@ -224,8 +355,8 @@ class KernelScorer final : public Scorer {
         landmarks_.fit(scale_);
         const bool last = n_rows_ == n_landmarks_;
         PackedSymmetric kernel(n_rows_);
-        std::vector<double> scratch;
-        for (std::size_t i = 0; i < n_rows_; ++i) landmarks_.kernel_of_centre(i, scratch, kernel.row(i));
+        landmarks_.kernel_of_centres(
+            [&](std::size_t i, const double* values) { std::copy_n(values, i + 1, kernel.row(i)); });
         if (last) kernel.add_diagonal(kJitter);
         for (double lift = kJitter;; lift *= 10.0) {
             PackedSymmetric noisy = kernel, plain = last ? kernel : PackedSymmetric();
@@ -281,8 +412,10 @@ class KernelScorer final : public Scorer {
     };
     KernelQuery query_;
     std::vector<double> kernel_, solution_, residual_;
-    double border_ = 0.0;  // r of find_border
-    Next next_;            // what a fit leads to
+    KernelBlock block_;         // of the rows of a block
+    std::vector<double> base_;  // their products with the base of the inverse
+    double border_ = 0.0;       // r of find_border
+    Next next_;                 // what a fit leads to
 };
 
 const RegisterScorer registered("kernel", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {

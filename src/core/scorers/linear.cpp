@@ -120,8 +120,15 @@ class LinearScorer final : public Scorer {
         std::copy_n(scratch.gradient.data(), n_labels_, raw);
     }
 
-    void prepare(const Row& x, const Targets&, double, const double*) override {
+    void score_to_learn(const Row& x, double* raw) override {
         read(x, scratch_);
+        scratch_.reserve(scratch_.entries.size() + scale_.n_dense(), width());
+        scale_.apply(scratch_.entries, scratch_.row);
+        probabilities(scratch_);
+        std::copy_n(scratch_.gradient.data(), n_labels_, raw);
+    }
+    // Of the row that score_to_learn has read.
+    void prepare(const Row&, const Targets&, double, const double*) override {
         const std::size_t n_dense = scale_.make_room_for(scratch_.entries);
         memory_.make_room_for(scratch_.entries.size());
         const auto t = static_cast<std::uint64_t>(scale_.n_rows());  // rows before it
@@ -129,6 +136,22 @@ class LinearScorer final : public Scorer {
         std::size_t longest = scratch_.entries.size();
         for (const std::size_t age : scratch_.replays) longest = std::max(longest, memory_.row(age).size);
         scratch_.reserve(longest + n_dense, width());
+    }
+    // Up to the next row after which the scale is looked at.
+    std::size_t make_room_for_block(const Row* x, const Lesson*, std::size_t n) override {
+        n = std::min(n, scale_.n_rows_before_look());
+        if (n < 2) return 0;
+        const auto most = [&](std::size_t r) {
+            return hashes_ ? x[r].most_entries() : std::min(x[r].most_entries(), n_inputs_);
+        };
+        memory_.make_room_for_block(n, most);
+        std::size_t longest = memory_.longest();
+        for (std::size_t r = 0; r < n; ++r) longest = std::max(longest, most(r));
+        scratch_.entries.reserve(longest);
+        if (hashes_) scratch_.hashed.reserve(longest);
+        scratch_.replays.reserve(static_cast<std::size_t>(n_replays_));
+        scratch_.reserve(longest + scale_.n_dense(), width());
+        return n;
     }
     void learn(const Row&, const Targets& targets, double importance, const double*) noexcept override {
         scale_.learn(scratch_.entries);

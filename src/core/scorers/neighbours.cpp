@@ -23,19 +23,38 @@ class NeighboursScorer final : public Scorer {
         static thread_local Scratch scratch;
         scratch.entries.assign(x, scale_.n_features());
         place(scratch.entries, scratch);
-        nearest_.score(scratch.point.data(), raw);
+        nearest_.score(scratch.point.data(), scratch.nearest, raw);
     }
-
-    void prepare(const Row& x, const Targets&, double, const double*) override {
+    void score_to_learn(const Row& x, double* raw) override {
         scratch_.entries.assign(x, scale_.n_features());
         place(scratch_.entries, scratch_);
+        nearest_.score(scratch_.point.data(), scratch_.nearest, raw);
+    }
+
+    // Of the row that score_to_learn has placed.
+    void prepare(const Row&, const Targets&, double, const double*) override {
         const std::size_t n_dense = scale_.make_room_for(scratch_.entries);
         rows_.make_room_for(scratch_.entries.size());
-        nearest_.make_room_for_one();
+        nearest_.make_room(1);
         if (!is_time_to_move(scale_.n_rows() + 1)) return;
         std::size_t longest = scratch_.entries.size();
         for (std::size_t age = 0; age < rows_.size(); ++age) longest = std::max(longest, rows_.row(age).size);
         scratch_.row.reserve(longest + n_dense);
+    }
+    // Up to the next row after which the scale is looked at.
+    std::size_t make_room_for_block(const Row* x, const Lesson*, std::size_t n) override {
+        n = std::min(n, scale_.n_rows_before_look());
+        const std::size_t d = scale_.n_features();
+        std::size_t ahead = 0;
+        while (ahead < n && !is_time_to_move(scale_.n_rows() + static_cast<std::int64_t>(ahead) + 1)) ++ahead;
+        if (ahead < 2) return 0;
+        scratch_.entries.reserve(d);
+        scratch_.row.reserve(d);
+        scratch_.point.reserve(d);
+        rows_.make_room_for_block(ahead, [&](std::size_t r) { return std::min(d, x[r].most_entries()); });
+        nearest_.make_room(ahead);
+        nearest_.make_room_to_score(ahead, scratch_.nearest);
+        return ahead;
     }
     void learn(const Row&, const Targets& targets, double importance, const double*) noexcept override {
         nearest_.add(scratch_.point.data(), targets.value.data(), importance);
@@ -63,7 +82,7 @@ class NeighboursScorer final : public Scorer {
     std::size_t memory_bytes() const override {
         return sizeof(*this) + scale_.memory_bytes() + rows_.memory_bytes() + nearest_.memory_bytes() +
                scratch_.entries.memory_bytes() + scratch_.row.memory_bytes() +
-               scratch_.point.capacity() * sizeof(double);
+               scratch_.point.capacity() * sizeof(float) + scratch_.nearest.memory_bytes();
     }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<NeighboursScorer>(*this); }
 
@@ -89,7 +108,8 @@ class NeighboursScorer final : public Scorer {
     struct Scratch {
         Entries entries;
         ScaledRow row;
-        std::vector<double> point;
+        std::vector<float> point;
+        NearestMemory::Scratch nearest;
     };
 
     // The scale moves ever more slowly, and the rows in memory follow now and then.
@@ -97,9 +117,9 @@ class NeighboursScorer final : public Scorer {
 
     void place(const RowView& row, Scratch& scratch) const {
         scale_.apply(row, scratch.row);
-        scratch.point.assign(scale_.n_features(), 0.0);
+        scratch.point.assign(scale_.n_features(), 0.0f);
         for (std::size_t i = 0; i < scratch.row.size(); ++i)
-            scratch.point[static_cast<std::size_t>(scratch.row.index[i])] = scratch.row.value[i];
+            scratch.point[static_cast<std::size_t>(scratch.row.index[i])] = PointBlocks::to_float(scratch.row.value[i]);
     }
 
     RowScale scale_;

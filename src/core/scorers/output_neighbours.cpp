@@ -14,27 +14,48 @@ class OutputNeighboursScorer final : public Scorer {
 
     std::string kind() const override { return "output_neighbours"; }
     Vote vote() const override { return Vote::proportional; }
-    void score(const Row& x, double* raw) const override { nearest_.score(x.dense, raw); }
-    void prepare(const Row&, const Targets&, double, const double*) override { nearest_.make_room_for_one(); }
+    void score(const Row& x, double* raw) const override {
+        static thread_local NearestMemory::Scratch scratch;
+        score(x, scratch, raw);
+    }
+    void score_to_learn(const Row& x, double* raw) override { score(x, scratch_, raw); }
+    void prepare(const Row&, const Targets&, double, const double*) override { nearest_.make_room(1); }
+    std::size_t make_room_for_block(const Row*, const Lesson*, std::size_t n) override {
+        nearest_.make_room(n);
+        nearest_.make_room_to_score(n, scratch_);
+        return n;
+    }
     void learn(const Row& x, const Targets& targets, double importance, const double*) noexcept override {
-        nearest_.add(x.dense, targets.value.data(), importance);
+        place(x, scratch_);
+        nearest_.add(scratch_.point.data(), targets.value.data(), importance);
     }
     void grow_labels(std::int32_t n) override { nearest_ = fresh(static_cast<std::size_t>(n)); }
     void grow_features(std::int64_t, bool) override {}  // they do not reach it
     void reset() noexcept override { nearest_.clear(); }
-    std::size_t memory_bytes() const override { return sizeof(*this) + nearest_.memory_bytes(); }
+    std::size_t memory_bytes() const override {
+        return sizeof(*this) + nearest_.memory_bytes() + scratch_.memory_bytes();
+    }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<OutputNeighboursScorer>(*this); }
     void save(Archive& out, const std::string& prefix) const override { nearest_.save(out, prefix); }
     void load(const ArchiveView& in, const std::string& prefix) override { nearest_.load(in, prefix); }
     void check(const std::string& prefix) const override { nearest_.check(prefix); }
 
   private:
+    void score(const Row& x, NearestMemory::Scratch& scratch, double* raw) const {
+        place(x, scratch);
+        nearest_.score(scratch.point.data(), scratch, raw);
+    }
+    static void place(const Row& x, NearestMemory::Scratch& scratch) {
+        scratch.point.resize(static_cast<std::size_t>(x.n_features));
+        for (std::size_t f = 0; f < scratch.point.size(); ++f) scratch.point[f] = PointBlocks::to_float(x.dense[f]);
+    }
     NearestMemory fresh(std::size_t n_labels) const {
         return NearestMemory(n_labels, n_labels, n_neighbours_, memory_);
     }
 
     std::size_t n_neighbours_, memory_;
     NearestMemory nearest_;
+    NearestMemory::Scratch scratch_;  // of the row that is being learnt
 };
 
 const RegisterScorer registered("output_neighbours", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {

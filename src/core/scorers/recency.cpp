@@ -17,6 +17,7 @@ class RecencyScorer final : public Scorer {
     void score(const Row&, double* raw) const override { std::copy(counts_.begin(), counts_.end(), raw); }
 
     void prepare(const Row&, const Targets&, double, const double*) override {}
+    std::size_t make_room_for_block(const Row*, const Lesson*, std::size_t n) override { return n; }
     void learn(const Row&, const Targets& targets, double importance, const double*) noexcept override {
         for (std::size_t j = 0; j < counts_.size(); ++j) {
             // an unknown label counts as its share so far, which leaves the share as it is

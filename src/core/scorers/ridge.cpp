@@ -29,6 +29,24 @@ class RidgeScorer final : public Scorer {
         entries_.assign(x, scale_.n_features());
         model_.make_room_to_learn();
     }
+    std::size_t make_room_for_block(const Row*, const Lesson*, std::size_t n) override {
+        inputs_.reserve(n * padded(model_.n_inputs()));
+        entries_.reserve(scale_.n_features());
+        model_.make_room_for_block(n);
+        return n;
+    }
+    // The scale does not wait for the model.
+    void learn_block(const Row* x, const Lesson* lessons, std::size_t n, std::size_t, double* raw) override {
+        const std::size_t width = padded(model_.n_inputs());
+        inputs_.assign(n * width, 0.0);
+        for (std::size_t r = 0; r < n; ++r) {
+            standardise(x[r], &inputs_[r * width]);
+            if (!(lessons[r].importance > 0.0)) continue;
+            entries_.assign(x[r], scale_.n_features());
+            scale_.learn(entries_);
+        }
+        model_.learn_block(inputs_.data(), lessons, n, raw);
+    }
     // Learns with the inputs that score_to_learn saw: the scale takes in the row afterwards.
     void learn(const Row&, const Targets& targets, double importance, const double* raw) noexcept override {
         model_.learn(inputs_.data(), targets.value.data(), importance, raw);
@@ -74,10 +92,13 @@ class RidgeScorer final : public Scorer {
     // [u, 1]: u the standardised features, clipped, over the root of their number, so that |u| is about 1 whatever it
     // is. A missing feature counts as its mean.
     void standardise(const Row& x, std::vector<double>& inputs) const {
+        inputs.resize(scale_.n_features() + 1);
+        standardise(x, inputs.data());
+    }
+    void standardise(const Row& x, double* inputs) const {
         constexpr double kClip = 5.0;
         const std::size_t d = scale_.n_features();
         const double root = RidgeScorer::root(d);
-        inputs.resize(d + 1);
         for (std::size_t f = 0; f < d; ++f) {
             const double u = (x.dense[f] - scale_.mean(f)) * scale_.inverse_deviation(f);
             inputs[f] = u == u ? std::min(std::max(u, -kClip), kClip) / root : 0.0;

@@ -19,9 +19,21 @@ class StackScorer final : public Scorer {
         with_constant(x, inputs);
         model_.score(inputs.data(), raw);
     }
-    void prepare(const Row& x, const Targets&, double, const double*) override {
+    void score_to_learn(const Row& x, double* raw) override {
         with_constant(x, inputs_);
-        model_.make_room_to_learn();
+        model_.score(inputs_.data(), raw);
+    }
+    void prepare(const Row&, const Targets&, double, const double*) override { model_.make_room_to_learn(); }
+    std::size_t make_room_for_block(const Row*, const Lesson*, std::size_t n) override {
+        inputs_.reserve(n * padded(model_.n_inputs()));
+        model_.make_room_for_block(n);
+        return n;
+    }
+    void learn_block(const Row* x, const Lesson* lessons, std::size_t n, std::size_t, double* raw) override {
+        const std::size_t width = padded(model_.n_inputs());
+        inputs_.assign(n * width, 0.0);
+        for (std::size_t r = 0; r < n; ++r) with_constant(x[r], &inputs_[r * width]);
+        model_.learn_block(inputs_.data(), lessons, n, raw);
     }
     void learn(const Row&, const Targets& targets, double importance, const double* raw) noexcept override {
         model_.learn(inputs_.data(), targets.value.data(), importance, raw);
@@ -44,8 +56,12 @@ class StackScorer final : public Scorer {
         return RecursiveLeastSquares(n_labels + 1, n_labels, ridge_);
     }
     static void with_constant(const Row& x, std::vector<double>& inputs) {
-        inputs.assign(x.dense, x.dense + x.n_features);
-        inputs.push_back(1.0);
+        inputs.resize(static_cast<std::size_t>(x.n_features) + 1);
+        with_constant(x, inputs.data());
+    }
+    static void with_constant(const Row& x, double* inputs) {
+        std::copy_n(x.dense, x.n_features, inputs);
+        inputs[x.n_features] = 1.0;
     }
 
     double ridge_;

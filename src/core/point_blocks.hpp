@@ -1,0 +1,112 @@
+// Points in single precision, for distances to all of them: in blocks of kPointBlock, coordinate by coordinate.
+//
+// Half the memory to walk, and twice as many numbers in a vector; the losses do not notice (docs/theory.md).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "core/archive.hpp"
+#include "core/kernels/distances.hpp"
+#include "core/scorer.hpp"
+
+namespace boostline {
+
+class PointBlocks {
+  public:
+    static constexpr float kFarthest = 1e15f;  // coordinates are clipped here: squares and sums stay finite
+
+    explicit PointBlocks(std::size_t n_inputs = 0) : n_inputs_(n_inputs) {}
+
+    std::size_t size() const { return n_; }
+    std::size_t n_inputs() const { return n_inputs_; }
+    static std::size_t n_blocks(std::size_t n) { return (n + kPointBlock - 1) / kPointBlock; }
+    // Distances come for whole blocks: so many numbers for each query.
+    static std::size_t width(std::size_t n) { return n_blocks(n) * kPointBlock; }
+
+    static float to_float(double x) {
+        const auto far = static_cast<double>(kFarthest);
+        x = x == x ? x : 0.0;
+        x = x > far ? far : x;
+        return static_cast<float>(x < -far ? -far : x);
+    }
+
+    void reserve(std::size_t n) { coordinates_.reserve(n_blocks(n) * block_size()); }
+    // As `reserve`, but rarely asks for memory.
+    void make_room(std::size_t more) {
+        if (n_blocks(n_ + more) * block_size() > coordinates_.capacity()) reserve(std::max(n_ + more, 2 * n_));
+    }
+    // Slots 0 .. size() are there to write to.
+    void put(std::size_t slot, const float* point) {
+        if (slot == n_ && n_++ % kPointBlock == 0) coordinates_.resize(n_blocks(n_) * block_size(), 0.0f);
+        float* to = coordinates_.data() + place(slot);
+        for (std::size_t f = 0; f < n_inputs_; ++f) to[f * kPointBlock] = point[f];
+    }
+    void get(std::size_t slot, float* point) const {
+        const float* from = coordinates_.data() + place(slot);
+        for (std::size_t f = 0; f < n_inputs_; ++f) point[f] = from[f * kPointBlock];
+    }
+
+    // Of n_queries points, one after the other, to the first n of these; out has width(n) numbers for each.
+    void distances(const float* queries, std::size_t n_queries, std::size_t n, float* out) const {
+        squared_distances(coordinates_.data(), n_blocks(n), n_inputs_, queries, n_queries, out);
+    }
+
+    // New coordinates come last and are 0 in all points so far.
+    void grow_inputs(std::size_t n) {
+        widen(coordinates_, block_size(), n * kPointBlock, 0.0f);
+        n_inputs_ = n;
+    }
+    void clear() noexcept {
+        release(coordinates_);
+        n_ = 0;
+    }
+    // As new, in the memory that is there.
+    void restart(std::size_t n_inputs) noexcept {
+        n_inputs_ = n_inputs;
+        n_ = 0;
+        coordinates_.clear();
+    }
+    void shrink_to_fit() { coordinates_.shrink_to_fit(); }
+    std::size_t memory_bytes() const { return coordinates_.capacity() * sizeof(float); }
+
+    // Point after point, in the order in which `each(visit)` calls visit(slot).
+    template <class Each>
+    void save(Archive& out, const std::string& name, Each&& each) const {
+        out.add<float>(name, n_ * n_inputs_, [&](auto&& write) {
+            each([&](std::size_t slot) {
+                for (std::size_t f = 0; f < n_inputs_; ++f) write(&coordinates_[place(slot) + f * kPointBlock], 1);
+            });
+        });
+    }
+    void load(const ArchiveView& in, const std::string& name, std::size_t n) {
+        ArrayReader<float> points(in, name, n * n_inputs_);
+        std::vector<float> point(n_inputs_);
+        clear();
+        reserve(n);
+        while (n_ < n) {
+            points.next(point.data(), n_inputs_);
+            for (float& x : point) {  // older files have points that are farther away
+                require(std::fabs(x) <= 1e18f, "", name.c_str());
+                x = to_float(static_cast<double>(x));
+            }
+            put(n_, point.data());
+        }
+    }
+    void check(float most, const std::string& prefix, const char* name) const {
+        bool near = true;
+        for (const float x : coordinates_) near &= std::fabs(x) <= most;
+        require(near, prefix, name);
+    }
+
+  private:
+    std::size_t block_size() const { return kPointBlock * n_inputs_; }
+    std::size_t place(std::size_t slot) const { return slot / kPointBlock * block_size() + slot % kPointBlock; }
+
+    std::size_t n_inputs_, n_ = 0;
+    std::vector<float> coordinates_;
+};
+
+}  // namespace boostline
