@@ -115,12 +115,22 @@ def test_words_of_a_category_are_features_of_their_own():
     assert [row[names.index(f"colour={c}")] for c in ("red", "green", "blue")] == [0, 1, 0]
 
 
-def test_text_is_learned_too():
-    pytest.importorskip("sklearn")
+def test_text_is_learned_too(tmp_path):
     one = fold()
     texts = ["sun and heat", "rain and clouds", "wind and storm"]
-    apply(one, [told(i + 1, i, features=None, text=texts[i % 3]) for i in range(60)])
+    events = [told(i + 1, i, features=None, text=texts[i % 3]) for i in range(90)]
+    apply(one, events[:60])
     assert [int(np.argmax(one.rank(text)[0])) for text in texts] == [0, 1, 2]
+    row = one.features.row("Sun, sun")
+    assert one.features.words("Sun, sun") == {int(row.native[1][0]): "sun"}
+    # Words are counted, and so part of what is saved.
+    one.save(tmp_path / "fold.blm")
+    twin, still = Fold.load(tmp_path / "fold.blm"), one.frozen()
+    before = still.rank(texts[0])[0]
+    for other in (one, twin):
+        apply(other, events[60:])
+    np.testing.assert_array_equal(one.rank(texts[0])[0], twin.rank(texts[0])[0])
+    np.testing.assert_array_equal(still.rank(texts[0])[0], before)
 
 
 def test_windows_have_the_losses_of_the_metrics():

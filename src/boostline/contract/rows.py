@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,10 @@ class Rows:
         matrix = np.zeros((self.n, self.n_features))
         matrix[np.repeat(np.arange(self.n), np.diff(start)), columns] = values
         return matrix
+
+    def single(self) -> Rows:
+        """A block of one row as one example."""
+        return replace(self, is_single=True)
 
     def take(self, part: slice) -> Rows:
         """Some rows, one after the other."""

@@ -19,7 +19,7 @@ __all__ = ["TextExplanation", "explain_text"]
 # Colours of the terminal: bold green for what speaks for the tag, red for what speaks against it.
 _FOR, _AGAINST, _PLAIN = "\x1b[1;32m", "\x1b[31m", "\x1b[0m"
 # Words that matter less than this, compared with the one that matters most, are not highlighted.
-_LEAST = 0.1
+_LEAST = 0.2
 
 
 @dataclass(frozen=True)

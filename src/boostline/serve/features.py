@@ -6,6 +6,7 @@ learned, so that the same log always gives the same rows.
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from boostline.boosters.growth import CannotGrow
 from boostline.contract.rows import LARGEST_VALUE, Rows, sparse_row
+from boostline.text.features import TextFeatures
 
 if TYPE_CHECKING:
     from boostline.boosters import Booster
@@ -21,7 +23,7 @@ __all__ = ["MOST_FEATURES", "FeatureError", "Features", "check_features", "form_
 
 #: No more names than that get a place: memory has to be bounded.
 MOST_FEATURES = 2**16
-#: Words of a text are hashed to so many places. `boostline.text` will take this over.
+#: Words of a text are hashed to so many places.
 TEXT_PLACES = 2**14
 #: Rows are passed on as sparse when they are long and so small a share of the places is filled.
 _SPARSE_SHARE, _LONG_ROW = 0.1, 256
@@ -79,6 +81,7 @@ class Features:
     def __init__(self, form: str | None = None, names: list[str] | None = None, n: int = 0) -> None:
         self.form = form
         self._n = n  # of a list or text
+        self._texts = TextFeatures(n_columns=TEXT_PLACES)
         self._place = {name: i for i, name in enumerate(names or ())}
         self._fill = np.array([_fill_of(name) for name in self._place])
         self.n_left_out = 0
@@ -101,23 +104,33 @@ class Features:
             "names": list(self._place),
             "n": self._n,
             "left_out": self.n_left_out,
+            "texts": self._texts.state() if self.form == "text" else None,
         }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Features:
         made = cls(state["form"], state["names"], state["n"])
         made.n_left_out = state["left_out"]
+        if state.get("texts") is not None:
+            made._texts = TextFeatures.from_state(state["texts"])
         return made
 
     def copy(self) -> Features:
         twin = Features(self.form, n=self._n)
         twin._place, twin._fill = self._place.copy(), self._fill
         twin.n_left_out = self.n_left_out
+        twin._texts = copy.deepcopy(self._texts)
         return twin
 
     @property
     def names(self) -> list[str]:
         return list(self._place)
+
+    def words(self, text: str) -> dict[int, str]:
+        """The words of a text, by their places in its row."""
+        spans = list(self._texts.words.spans(text))
+        columns = self._texts.columns_of([span.term for span in spans]).tolist()
+        return {column: span.name for column, span in zip(columns, spans, strict=True)}
 
     def check(self, features: Any) -> None:
         """Refuse features of another form or length than those that were learned."""
@@ -140,7 +153,7 @@ class Features:
     def row(self, features: Any) -> Any:
         """The row of an example; names that were never learned are left out."""
         if isinstance(features, str):
-            return _hashed(features)
+            return self._texts.rows(self._texts.count([features])).single()
         if isinstance(features, list):
             return np.array(features, dtype=np.float64)
         return self._dict_row(features)
@@ -150,7 +163,10 @@ class Features:
         self.check(features)
         if isinstance(features, dict):
             self._admit(features, model)
-        row = self.row(features)
+        if isinstance(features, str):
+            row = self._texts.learn(self._texts.count([features])).single()
+        else:
+            row = self.row(features)
         self.form = form_of(features)
         self._n = 0 if isinstance(features, dict) else _width(row)
         return row
@@ -216,18 +232,3 @@ def _fill_of(column: str) -> float:
 
 def _width(row: Any) -> int:
     return row.n_features if isinstance(row, Rows) else len(row)
-
-
-_vectorizer: Any = None
-
-
-def _hashed(text: str) -> Rows:
-    """A text as counts of hashed words, scaled to length 1."""
-    global _vectorizer
-    if _vectorizer is None:
-        from sklearn.feature_extraction.text import HashingVectorizer
-
-        _vectorizer = HashingVectorizer(n_features=TEXT_PLACES)
-    csr = _vectorizer.transform([text])
-    order = csr.indices.argsort()
-    return sparse_row(csr.indices[order], csr.data[order], TEXT_PLACES, "text")

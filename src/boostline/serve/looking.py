@@ -188,6 +188,7 @@ def why(service: Service, id: str, label: str | None) -> dict[str, Any]:
         else:
             raise Problem(422, f"label is {label[:80]!r}, but there is no such label", "label")
         found = explain(fold.model, row, place, names=fold.features.names or None)
+        words = fold.features.words(features) if isinstance(features, str) else {}
     return {
         "id": id,
         "label": fold.labels.names[place],
@@ -203,7 +204,11 @@ def why(service: Service, id: str, label: str | None) -> dict[str, Any]:
             for i in found.top(8)
         ],
         "features": [
-            {"name": part.name, "evidence": part.importance, "part": part.part}
+            {
+                "name": words.get(part.feature, part.name),
+                "evidence": part.importance,
+                "part": part.part,
+            }
             for part in found.features[:8]
         ],
     }
