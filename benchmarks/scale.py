@@ -83,7 +83,7 @@ class Dask:
         from distributed import Client, LocalCluster
 
         self.cluster = LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0"
         )
         self.client = Client(self.cluster)
         self.client.run(_warm)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import boostline as bl
 from boostline import scale
-from boostline.learners import Committee, Kernel, Neighbours, Recency, Ridge
+from boostline.learners import Centroids, Committee, Kernel, Neighbours, Recency, Ridge
 from boostline.scale.inputs import KernelInputs
 from boostline.scale.row_blocks import row_blocks
 from boostline.scale.rules.least_squares import read_covariance
@@ -151,6 +151,22 @@ def test_counts_and_moments_are_those_of_one_pass(n_parts, order):
     counts = got["learners.1.counts"]
     np.testing.assert_allclose(counts, one_pass["learners.1.counts"], rtol=0.02)
     np.testing.assert_allclose(counts[0], one_pass["learners.1.counts"][0], rtol=1e-12)
+
+
+@pytest.mark.parametrize(("n_parts", "order"), SPLITS)
+def test_centroids_are_sums_of_rows(n_parts, order):
+    X, Y, weights = data(sparse=True, d=40)
+    X = sp.csr_array(X)
+    model = bl.LabelRanker(5, learners=[Centroids()], drift=None)
+    model.learn(X[:N_SAMPLE], Y[:N_SAMPLE], weight=weights[:N_SAMPLE])
+    made = scale.finish(model, merged(model, (X, Y, weights), parts_of(n_parts, order)))
+    model.learn(X[N_SAMPLE:], Y[N_SAMPLE:], weight=weights[N_SAMPLE:])
+    one_pass, got = model.state()["arrays"], made.state()["arrays"]
+    for name in ("features", "n_seen", "n_weights", "weight_labels"):
+        np.testing.assert_array_equal(got[f"learners.0.{name}"], one_pass[f"learners.0.{name}"])
+    for name in ("weights", "squares"):
+        wanted = one_pass[f"learners.0.{name}"]
+        np.testing.assert_allclose(got[f"learners.0.{name}"], wanted, rtol=1e-4, atol=1e-4)
 
 
 def test_an_unknown_label_is_what_the_common_model_predicts():

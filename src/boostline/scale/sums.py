@@ -168,6 +168,20 @@ class KeyedSum:
         values = np.concatenate([self.values, other.values])[order]
         return KeyedSum(keys[starts], np.add.reduceat(values, starts, axis=0))
 
+    def times(self, factor: float) -> KeyedSum:
+        """All values times a number."""
+        return KeyedSum(self.keys, factor * self.values)
+
+    def nonzero(self) -> KeyedSum:
+        """Without the keys whose values are 0."""
+        kept = self.values.any(axis=1)
+        return KeyedSum(self.keys[kept], self.values[kept])
+
+    def positive(self) -> KeyedSum:
+        """Without the keys whose first value is not positive."""
+        kept = self.values[:, 0] > 0.0
+        return KeyedSum(self.keys[kept], self.values[kept])
+
     def at(self, keys: NDArray[np.int64]) -> FloatArray:
         """The values of some keys; 0 where there is none."""
         values = np.zeros((len(keys), self.values.shape[1]))

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from boostline.learners import Kernel, Linear, Neighbours, OutputNeighbours, Recency, Ridge
-from boostline.learners.scorers import SparseLinear
+from boostline.learners.scorers import Centroids, SparseLinear
 from boostline.scale.members import Arrays, Member
 from boostline.scale.rules.averages import AveragedLinear, AveragedSparseLinear
+from boostline.scale.rules.centroids import SummedCentroids
 from boostline.scale.rules.counts import CountedLabels, CountedNeighbours
 from boostline.scale.rules.least_squares import MergedKernel, MergedRidge
 from boostline.scale.rules.rule import Rule
@@ -26,6 +27,7 @@ RULES: dict[str, tuple[Callable[[Member, Arrays], Rule], Callable[[Any], bool]]]
     Kernel.kind: (MergedKernel, lambda d: True),
     Linear.kind: (AveragedLinear, lambda d: True),
     SparseLinear.kind: (AveragedSparseLinear, lambda d: True),
+    Centroids.kind: (SummedCentroids, lambda d: True),
     Neighbours.kind: (CountedNeighbours, lambda d: True),
     OutputNeighbours.kind: (CountedNeighbours, lambda d: True),
     Recency.kind: (CountedLabels, lambda d: d.decay == 1.0),

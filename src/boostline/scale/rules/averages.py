@@ -11,7 +11,6 @@ import hashlib
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostline.boosters.label_ranker import LabelRanker
 from boostline.saving.states import InMemory, restore
@@ -20,9 +19,10 @@ from boostline.scale.memories import Column, Memory, pack, unpack
 from boostline.scale.row_blocks import RowBlock
 from boostline.scale.rules.counts import write_row_scale
 from boostline.scale.rules.rule import Common, Rule
+from boostline.scale.rules.sparse_weights import SparseWeights
 from boostline.scale.sums import FloatArray, KeyedSum, Moments
 
-__all__ = ["AveragedLinear", "AveragedSparseLinear"]
+__all__ = ["Averaged", "AveragedLinear", "AveragedSparseLinear"]
 
 _ALONE = "learners.0."
 
@@ -158,44 +158,27 @@ class AveragedSparseLinear(Averaged):
         return [*(Column(name, f"{of}_length") for name, of in lists), Column("row_importance", 1)]
 
     def sums(self) -> dict[str, Any]:
-        learned = self.learned()
-        before = {name: self.array(name) for name in _FEATURE_ARRAYS}
-        seen = _by_feature(learned) + _negative(_by_feature(before))
-        change = self._weights(learned) + _negative(self._weights(before))
-        share = seen.at(change.keys // self.member.n_labels)
-        kept = change.values[:, 0] != 0.0
+        learned, k = self.learned(), self.member.n_labels
+        changed = SparseWeights.read(learned, k).minus(self.before())
+        share = changed.seen.at(changed.weights.keys // k)
         bias = learned["bias"].astype(np.float64) - self.array("bias")
         return {
-            "seen": KeyedSum(seen.keys, np.maximum(seen.values, 0.0)),
-            "change": KeyedSum(change.keys[kept], (change.values * np.maximum(share, 0.0))[kept]),
+            "seen": changed.seen,
+            "change": KeyedSum(changed.weights.keys, changed.weights.values * share),
             "bias": self.n_learned * bias,
             "n_learned": np.array([self.n_learned]),
             "memory": self.memory(learned),
         }
 
-    def _weights(self, arrays: Arrays) -> KeyedSum:
-        feature = np.repeat(arrays["features"].astype(np.int64), arrays["n_weights"])
-        keys = feature * self.member.n_labels + arrays["weight_labels"]
-        return KeyedSum(keys, arrays["weights"].astype(np.float64)[:, None])
+    def before(self) -> SparseWeights:
+        """The weights that all workers began with."""
+        return SparseWeights.read(self.arrays, self.member.n_labels, self.member.prefix)
 
     def finish(self, sums: dict[str, Any], common: Common, out: Arrays) -> None:
-        prefix, k = self.member.prefix, self.member.n_labels
-        before = {name: self.array(name) for name in _FEATURE_ARRAYS}
+        prefix, k, before = self.member.prefix, self.member.n_labels, self.before()
         change, seen = sums["change"], sums["seen"]
-        rows = seen.at(change.keys // k)
-        step = KeyedSum(change.keys, _ratio(change.values, rows))
-        weights = self._weights(before) + step
-        values = weights.values[:, 0].astype(np.float32)
-        keys, values = weights.keys[values != 0.0], values[values != 0.0]
-        counts = _by_feature(before) + seen
-        kept = counts.values[:, 0] > 0.0
-        features = counts.keys[kept]
-        out[prefix + "features"] = features.astype(np.int32)
-        out[prefix + "n_seen"] = counts.values[kept, 0].astype(np.int64)
-        ends = np.searchsorted(keys, features * k + k)
-        out[prefix + "n_weights"] = (ends - np.searchsorted(keys, features * k)).astype(np.int32)
-        out[prefix + "weight_labels"] = (keys % k).astype(np.int32)
-        out[prefix + "weights"] = values
+        step = KeyedSum(change.keys, _ratio(change.values, seen.at(change.keys // k)))
+        SparseWeights(before.weights + step, before.seen + seen).write(out, prefix, k)
         n = int(sums["n_learned"][0])
         bias = self.array("bias") + (sums["bias"] / n if n else 0.0)
         out[prefix + "bias"] = bias.astype(np.float32)
@@ -213,9 +196,6 @@ class AveragedSparseLinear(Averaged):
         out[prefix + "counts"] = np.minimum(self.array("counts") + common["relevant"], total[0])
 
 
-_FEATURE_ARRAYS = ("features", "n_seen", "n_weights", "weight_labels", "weights")
-
-
 def _ratio(a: FloatArray, b: FloatArray) -> FloatArray:
     """a / b, and 0 where b is not positive."""
     return np.divide(a, b, out=np.zeros_like(a), where=b > 0.0)
@@ -223,12 +203,3 @@ def _ratio(a: FloatArray, b: FloatArray) -> FloatArray:
 
 def _names(column: Column) -> list[str]:
     return [column.name] if isinstance(column.length, int) else [column.name, column.length]
-
-
-def _by_feature(arrays: dict[str, NDArray[Any]]) -> KeyedSum:
-    values: FloatArray = arrays["n_seen"].astype(np.float64)[:, None]
-    return KeyedSum(arrays["features"].astype(np.int64), values)
-
-
-def _negative(one: KeyedSum) -> KeyedSum:
-    return KeyedSum(one.keys, -one.values)
