@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import pickle
 import queue
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -106,16 +107,21 @@ class DaskEngine:
     def _result(self, future: Any) -> Any:
         """Of a future that has ended; if its worker has died since, another computes it again."""
         distributed = need("distributed", "boostline.dask", "dask")
+        # It is fetched once, however long that takes: a second request would make the first one slower still.
+        fetched: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        threading.Thread(target=_fetch, args=(future, fetched), daemon=True).start()
         watch = _Watch(self)
         while True:
             try:
-                return future.result(timeout=1.0)
-            except (TimeoutError, distributed.TimeoutError):
-                if future.status == "error":
-                    raise
+                result = fetched.get(timeout=1.0)
+            except queue.Empty:
                 watch.look()
-            except (distributed.scheduler.KilledWorker, OSError) as error:
-                raise WorkerError(f"the Dask cluster could not finish a task: {error}") from error
+                continue
+            if isinstance(result, distributed.scheduler.KilledWorker | OSError):
+                raise WorkerError(f"the Dask cluster could not finish a task: {result}") from result
+            if isinstance(result, BaseException):
+                raise result
+            return result
 
     def _threads(self) -> dict[str, int]:
         try:
@@ -130,6 +136,13 @@ class DaskEngine:
             raise WorkerError(
                 f"the Dask cluster has no worker after {self.patience:g} s"
             ) from error
+
+
+def _fetch(future: Any, to: queue.SimpleQueue[Any]) -> None:
+    try:
+        to.put(future.result())
+    except BaseException as error:
+        to.put(error)
 
 
 class _Watch:
