@@ -25,7 +25,7 @@ from boostline.metrics import rank_loss
 
 SETS = ("emotions", "scene", "yeast", "m-reduced", "mediamill")
 PASSES = (1, 2, 5, 10, 20)
-RANKER_PASSES = 5  # more gain nothing
+RANKER_PASSES = 1  # it remembers rows, so that rows that come again say nothing about new ones
 SHOWN, EXPLORATION = 3, 0.02
 
 Make = Callable[[int, int], Any]  # from the number of labels and the seed
@@ -57,7 +57,9 @@ def shown_sizes(k: int) -> list[int]:
     return [n for n in (3, 4, 6, 10, 16, 32, 64, 101) if n < k]
 
 
-def runs(name: str, seed: int, most_rows: int, only: set[str]) -> Iterator[dict[str, Any]]:
+def runs(
+    name: str, seed: int, most_rows: int, only: set[str], questions: set[str]
+) -> Iterator[dict[str, Any]]:
     """One record for each model, setting and number of passes."""
     data = bl.data.load(name)
     rng = np.random.default_rng(seed)
@@ -79,16 +81,18 @@ def runs(name: str, seed: int, most_rows: int, only: set[str]) -> Iterator[dict[
                 record = dict(set=name, seed=seed, model=label, shown=n_shown, passes=i)
                 yield {**record, "question": question, "loss": loss, "seconds": round(seconds, 2)}
 
-    def wanted(models: dict[str, Make]) -> Iterator[tuple[str, Make]]:
-        return ((label, make) for label, make in models.items() if not only or label in only)
+    def wanted(models: dict[str, Make], question: str) -> list[tuple[str, Make]]:
+        if questions and question not in questions:
+            return []
+        return [(label, make) for label, make in models.items() if not only or label in only]
 
-    for label, make in wanted(FULL):
+    for label, make in wanted(FULL, "full"):
         yield from learn(make(k, seed), "full", label, 1, k)
-    for label, make in wanted(topk_models(SHOWN)):
+    for label, make in wanted(topk_models(SHOWN), "passes"):
         passes = RANKER_PASSES if label == "LabelRanker" else PASSES[-1]
         yield from learn(make(k, seed), "passes", label, passes, SHOWN)
     for n_shown in shown_sizes(k)[1:]:
-        for label, make in wanted(topk_models(n_shown)):
+        for label, make in wanted(topk_models(n_shown), "shown"):
             yield from learn(make(k, seed), "shown", label, 1, n_shown)
 
 
@@ -148,14 +152,18 @@ def main() -> None:
         "--rows", type=int, default=10_000, help="at most so many rows of each part"
     )
     parser.add_argument("--models", default="", help="only these, with commas between")
+    parser.add_argument("--questions", default="", help="of full, passes and shown, only these")
     parser.add_argument("--out", type=Path, help="records as JSON lines; adds to what is there")
     parser.add_argument("--plot", type=Path, help="folder for the charts; of all records in --out")
     arguments = parser.parse_args()
-    only = {one for one in arguments.models.split(",") if one}
+    only, questions = (
+        {one for one in given.split(",") if one}
+        for given in (arguments.models, arguments.questions)
+    )
     records = []
     for name in arguments.sets:
-        for seed in range(arguments.seeds):
-            for record in runs(name, seed, arguments.rows, only):
+        for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
+            for record in runs(name, seed, arguments.rows, only, questions):
                 print(json.dumps(record), file=sys.stderr, flush=True)
                 records.append(record)
                 if arguments.out:

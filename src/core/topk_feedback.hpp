@@ -21,7 +21,7 @@ inline std::int32_t label_of(std::int32_t shown) { return shown < 0 ? ~shown : s
 
 class TopkFeedback {
   public:
-    // n_swapped < 0: 2, or as many as there are others if those are fewer.
+    // n_swapped < 0: so many that the rarest pair is heard as often as can be.
     TopkFeedback(std::int32_t n_labels, std::int32_t n_shown, std::int32_t n_swapped, double exploration)
         : n_shown_(n_shown), asked_swaps_(n_swapped), exploration_(exploration) {
         set_labels(n_labels);
@@ -30,7 +30,7 @@ class TopkFeedback {
     void set_labels(std::int32_t n_labels) {
         n_labels_ = n_labels;
         const std::int32_t others = n_labels - n_shown_;
-        n_swapped_ = asked_swaps_ < 0 ? std::min(2, others) : std::min(asked_swaps_, others);
+        n_swapped_ = asked_swaps_ < 0 ? best_swaps(n_shown_, others) : std::min(asked_swaps_, others);
         // Of one label that is not shown there is no pair; with more of them, two must be able to come.
         if (n_shown_ < 2 || others < 0 || n_swapped_ > n_shown_ - 1 || (others > 0 && n_swapped_ < std::min(2, others)))
             throw std::invalid_argument("n_shown and n_swapped do not fit to the number of labels");
@@ -76,6 +76,22 @@ class TopkFeedback {
     }
 
   private:
+    // Over all d that let every pair be heard: the largest of the smaller of P(one is best) and P(none is), times
+    // (m - k') / rho.
+    static std::int32_t best_swaps(std::int32_t n_shown, std::int32_t others) {
+        std::int32_t best = std::min(2, others);
+        double most = 0.0;
+        for (std::int32_t n = best; n <= std::min(n_shown - 1, others); ++n) {
+            const double k = n_shown, d = n, one = (k - d) * d / k;
+            const double least = others > 1 ? std::min(one, d * (d - 1.0) / (others - 1.0)) : one;
+            if (least > most) {
+                most = least;
+                best = n;
+            }
+        }
+        return best;
+    }
+
     static constexpr std::uint64_t kStream = 2;  // of the seed: 0 draws experts, 1 learners' settings
 
     // As numpy.random.Philox(counter=[turn, 0, draw, 0], key=[seed, 2]) gives first.

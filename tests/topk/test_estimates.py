@@ -166,3 +166,15 @@ def test_a_million_draws_agree_with_the_estimates(m, k, d):
     error = np.sqrt((squares / n - mean**2) / n)
     print(f"m={m} k'={k} d={d}: {mean:.4f} +- {error:.4f}, all pairs {losses.sum():.4f}")
     assert abs(mean - losses.sum()) <= 4 * error
+
+
+def test_by_default_the_rarest_pair_is_heard_most_often():
+    for m, k in {(m, k) for m, k, _ in SIZES} | {(14, 6), (101, 10), (101, 64)}:
+        model = bl.TopkBMR(m, n_shown=k, learners=TREES, exploration=0.2)
+        able = [d for d in range(k) if min(2, m - k) <= d <= min(k - 1, m - k)]
+        rarest = {d: min(pair_probabilities(m, k, d, 0.2)[: 1 + min(2, m - k)]) for d in able}
+        # both of the best are heard with 1 - rho at least: never the rarest but where there is nothing else
+        assert rarest[model.n_swapped] == pytest.approx(max(rarest.values()))
+        # the compiled model swaps as many
+        explored = model.show(np.zeros((200, 1))).explored.sum(axis=1)
+        assert set(explored) == ({0, model.n_swapped} if m > k else {0})

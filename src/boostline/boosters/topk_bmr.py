@@ -20,7 +20,7 @@ class TopkBMR(TopkBooster):
 
     The model shows ``n_shown`` labels and hears only which of those are relevant. Now and then it shows others than the
     best, so that it can estimate the costs that all labels would give. Such an estimate is right on average, but it
-    varies a lot: use `LabelRanker` with `boostline.Explorer` where ranking well matters more than the proof.
+    varies a lot: use `Explorer` with a `LabelRanker` where ranking well matters more than the proof.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ class TopkBMR(TopkBooster):
     n_shown
         Number of labels that are shown, k'. With all labels it is OnlineBMR for an unknown number of relevant labels.
     n_swapped
-        Number of shown labels that make room for others when the model explores, d: from 2 to n_shown - 1. By default 2
-        (1 or 0 if there are no 2 others).
+        Number of shown labels that make room for others when the model explores, d: from 2 to n_shown - 1 (1 or 0 if
+        there are no 2 others). By default the number with which the rarest pair is heard most often: 2 of 3.
     exploration
         Probability that it explores, rho.
     edge

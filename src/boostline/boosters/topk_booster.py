@@ -52,6 +52,25 @@ def pair_probabilities(
     return both, one, none
 
 
+def best_swaps(n_labels: int, n_shown: int) -> int:
+    """The number of labels to swap with which the rarest pair is heard as often as can be, whatever rho is.
+
+    Examples
+    --------
+    >>> best_swaps(14, 3), best_swaps(14, 6), best_swaps(101, 10), best_swaps(6, 5), best_swaps(6, 6)
+    (2, 4, 9, 1, 0)
+    """
+    others = n_labels - n_shown
+    best, most = min(2, others), 0.0
+    for d in range(best, min(n_shown - 1, others) + 1):
+        least = (n_shown - d) * d / n_shown
+        if others > 1:
+            least = min(least, d * (d - 1.0) / (others - 1.0))
+        if least > most:
+            best, most = d, least
+    return best
+
+
 def most_heard(n_labels: int, n_shown: int, n_swapped: int, exploration: float) -> float:
     """The largest sum of 1 / P over the pairs that can be heard in one round."""
     both, one, none = pair_probabilities(n_labels, n_shown, n_swapped, exploration)
@@ -95,7 +114,9 @@ class TopkBooster(Booster):
     def _check_shown(self, n_labels: int) -> None:
         others = n_labels - self._n_shown
         least, most = min(2, others), min(self._n_shown - 1, others)
-        given = least if self._asked_swaps is None else self._asked_swaps
+        given = self._asked_swaps
+        if given is None:
+            given = best_swaps(n_labels, self._n_shown)
         if most < least:
             raise ValueError(
                 f"n_shown is {self._n_shown}, but must be at least 3 with {n_labels} labels, so that every pair "
@@ -115,8 +136,9 @@ class TopkBooster(Booster):
     @property
     def n_swapped(self) -> int:
         """Number of shown labels that make room for others when the model explores, d."""
-        others = self._n_labels - self._n_shown
-        return min(2, others) if self._asked_swaps is None else self._asked_swaps
+        if self._asked_swaps is not None:
+            return self._asked_swaps
+        return best_swaps(self._n_labels, self._n_shown)
 
     @property
     def exploration(self) -> float:
