@@ -26,6 +26,7 @@ TABLE = {
     "m-reduced": (1500, 500, 120, 101, 0, 4.3940, 13, 53, 22),
     "enron": (1123, 579, 1001, 53, 1, 3.3784, 12, 0, 0),
     "bibtex": (4880, 2515, 1836, 159, 1, 2.4019, 28, 0, 0),
+    "delicious": (12920, 3185, 500, 983, 0, 19.0200, 25, 10, 4),
 }
 
 
@@ -47,7 +48,7 @@ def test_figures_are_those_of_table_2(name: str, shared_data: Path) -> None:
     ) == TABLE[name]
     assert figures.full_rows == 0 and figures.missing == 0
     assert loaded.Y.dtype == np.bool_ and loaded.X.dtype == np.float64
-    assert scipy.sparse.issparse(loaded.X) == (name in ("enron", "bibtex"))
+    assert scipy.sparse.issparse(loaded.X) == (name in ("enron", "bibtex", "delicious"))
     assert list(NAMED_SETS) == list(TABLE)
 
 

@@ -138,6 +138,17 @@ NAMED_SETS: dict[str, NamedSet] = {
             ),
             (2_292_961, 1_215_637, 5_880),
         ),
+        _named(
+            "delicious",
+            "bookmarks, 983 tags, sparse (Tsoumakas et al. 2008)",
+            f"{_MULAN}/delicious",
+            (
+                "030186cdb542ebdd32052fcdbb1ebe30115b3a22518c1b4b198c45eb827aebe1",
+                "2dfb01723a819914b0ca83361177ed413ce3f2169851d9f228d4692915d63944",
+                "4e0c0f93c7d86a39b9fca4aaefaa00e9428f2c80277732dfbf03ca48e2c14da2",
+            ),
+            (3_056_590, 757_565, 34_303),
+        ),
     )
 }
 
@@ -154,7 +165,7 @@ def available() -> dict[str, str | None]:
     --------
     >>> from boostline.data import available
     >>> list(available())
-    ['emotions', 'scene', 'yeast', 'mediamill', 'm-reduced', 'enron', 'bibtex']
+    ['emotions', 'scene', 'yeast', 'mediamill', 'm-reduced', 'enron', 'bibtex', 'delicious']
 
     """
     from boostline.data.river_yeast import find_river_yeast

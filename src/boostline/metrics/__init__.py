@@ -24,25 +24,36 @@ from boostline.metrics.functions import (
     rank_loss_rows,
     ranking,
 )
+from boostline.metrics.label_set_scores import F1, example_f1, macro_f1, micro_f1
 from boostline.metrics.probabilities import (
     calibration_error,
     expected_calibration_error,
     log_loss,
     log_loss_rows,
 )
+from boostline.metrics.propensities import (
+    PropensityScoredPrecisionAt,
+    propensities,
+    propensity_scored_precision_at,
+)
 from boostline.metrics.sorted_scores import Ranking
 from boostline.metrics.streaming import *  # noqa: F403 - a new metric is named in its own file
 
 __all__ = [
+    "F1",
+    "PropensityScoredPrecisionAt",
     "Ranking",
     "average_precision",
     "average_precision_rows",
     "calibration_error",
     "coverage",
     "coverage_rows",
+    "example_f1",
     "expected_calibration_error",
     "log_loss",
     "log_loss_rows",
+    "macro_f1",
+    "micro_f1",
     "n_without_pairs",
     "ndcg_at",
     "ndcg_at_rows",
@@ -50,6 +61,8 @@ __all__ = [
     "one_error_rows",
     "precision_at",
     "precision_at_rows",
+    "propensities",
+    "propensity_scored_precision_at",
     "rank_loss",
     "rank_loss_rows",
     "ranking",

@@ -47,6 +47,7 @@ class Ranking:
         else:
             relevant = relevant & ~unknown
             order = np.lexsort((-scores, unknown), axis=1)
+        self.order: Ints = order
         ordered = _take(scores, order)
         starts = np.ones((n, k), dtype=np.bool_)
         starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
@@ -112,11 +113,22 @@ class Ranking:
         best = np.concatenate(([0.0], np.cumsum(discount)))[self.n_relevant]
         return _divide(self._gain(discount), best, empty=0.0)
 
-    def _gain(self, discount: Values) -> Values:
+    def weighted_gain_at(self, depth: int, weights: Values) -> Values:
+        """Sum of the weights (k,) of the relevant labels among the first `depth`, averaged over tied labels, (n,)."""
+        top = (np.arange(self.relevant.shape[1]) < depth).astype(np.float64)
+        return self._gain(top, weights[self.order])
+
+    def best_weighted_gain_at(self, depth: int, weights: Values) -> Values:
+        """The most that any ranking could have, (n,)."""
+        of_relevant = np.where(self.relevant, weights[self.order], 0.0)
+        return np.asarray(-np.sort(-of_relevant, axis=1)[:, :depth].sum(axis=1))
+
+    def _gain(self, discount: Values, weights: Values | None = None) -> Values:
         """Sum of the positions' discounts over the relevant labels, averaged over tied labels."""
         until = np.concatenate(([0.0], np.cumsum(discount)))
         run = until[self.last + 1] - until[self.first]
         mean = run / (self.last - self.first + 1)
+        mean = mean if weights is None else mean * weights
         gain: Values = np.where(self.relevant, mean, 0.0).sum(axis=1)
         return gain
 

@@ -13,11 +13,13 @@ from boostline.river.classifiers import (
     LabelRankerClassifier,
     OnlineBMRClassifier,
 )
+from boostline.river.ranking_metrics import RankingMetric
 from boostline.river.texts import TextRankerClassifier
 
 __all__ = [
     "AdaOLMRClassifier",
     "LabelRankerClassifier",
     "OnlineBMRClassifier",
+    "RankingMetric",
     "TextRankerClassifier",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -113,6 +113,37 @@ class _Classifier(base.MultiLabelClassifier):
         sets = LabelSets.of_relevance(relevance[np.newaxis])
         self._booster.learn(row, sets, weight=w, return_scores=False)
 
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn the rows of a pandas frame, exactly as `learn_one` in a loop, but faster.
+
+        Parameters
+        ----------
+        X
+            A frame of numbers, one column per feature.
+        y
+            A frame with one column per label: True, False, or None or NaN if it is not known.
+        """
+        if len(X) != len(y):
+            raise ValueError(f"X has {len(X)} rows, but must have {len(y)}, one per row of y")
+        names, labels = list(X.columns), list(y.columns)
+        block = None
+        if len(X):
+            self.learn_one(_first(X), _first(y))  # gives names and labels their places
+            block = self._block(X.iloc[1:], names)
+        if block is None or self._booster is None or any(kind.kind != "b" for kind in y.dtypes):
+            for i in range(1, len(X)):
+                self.learn_one(_first(X.iloc[i:]), _first(y.iloc[i:]))
+            return
+        relevance = np.full((len(block), len(self._index)), _ABSENT[self.absent], dtype=np.int8)
+        relevance[:, [self._index[label] for label in labels]] = y.iloc[1:].to_numpy(dtype=np.int8)
+        if len(block):
+            self._booster.learn(block, LabelSets.of_relevance(relevance), return_scores=False)
+
+    def _block(self, X: Any, names: list[Any]) -> FloatArray | None:
+        if any(kind.kind not in "fiub" for kind in X.dtypes) or self._features.capacity is None:
+            return None
+        return self._features.rows(names, X.to_numpy(dtype=np.float64))
+
     def _follow_the_booster(self) -> None:
         """Somebody may have pressed Ctrl-C when the booster had grown, and the places had not."""
         if self._booster is not None and self._booster.n_features is not None:
@@ -166,6 +197,22 @@ class _Classifier(base.MultiLabelClassifier):
             label: {False: 1.0 - p, True: p}
             for label, p in zip(self._index, found.tolist(), strict=True)
         }
+
+    def predict_many(self, X: Any) -> Any:
+        """`predict_one` of every row of a pandas frame, as a frame of bools with the labels as columns."""
+        return self._many(X, lambda x: dict(self.predict_one(x)))
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Probabilities that each label is relevant, for every row of a pandas frame."""
+        return self._many(
+            X, lambda x: {label: p[True] for label, p in self.predict_proba_one(x).items()}
+        )
+
+    def _many(self, X: Any, of_one: Callable[[Features], dict[Any, Any]]) -> Any:
+        import pandas as pd
+
+        rows = [of_one(_first(X.iloc[i:])) for i in range(len(X))]
+        return pd.DataFrame(rows, index=X.index, columns=list(self._index))
 
     def _scores(self, x: Features) -> FloatArray:
         if self._booster is None or self._booster.n_features is None:
@@ -283,3 +330,8 @@ class OnlineBMRClassifier(_Classifier):
     _: KW_ONLY
     edge: float | str = 0.01
     loss: Any = "hinge"
+
+
+def _first(frame: Any) -> dict[Any, Any]:
+    """The first row of a frame, as River would pass it."""
+    return dict(zip(frame.columns, (column.iloc[0] for _, column in frame.items()), strict=True))

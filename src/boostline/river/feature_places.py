@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -115,6 +115,17 @@ class FeaturePlaces:
         row = np.full(n, self._fill)
         row[places] = values
         return row
+
+    def rows(self, names: Sequence[Any], values: FloatArray) -> FloatArray | None:
+        """The rows of examples that all have these names; None if `row` would make them sparse."""
+        n = self.capacity or 0
+        if self._fill == 0.0 and len(names) < _SPARSE_SHARE * n:
+            return None
+        rows = np.full((len(values), n), self._fill)
+        for column, name in enumerate(names):
+            if name in self._place:
+                rows[:, self._place[name]] = values[:, column]
+        return rows
 
 
 def _numbers(x: Mapping[Any, Any]) -> FloatArray:

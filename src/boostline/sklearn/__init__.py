@@ -13,6 +13,7 @@ from boostline.sklearn.classifiers import (
     LabelRankerClassifier,
     OnlineBMRClassifier,
 )
+from boostline.sklearn.scorers import ranking_scorer
 from boostline.sklearn.texts import TextRankerClassifier
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "LabelRankerClassifier",
     "OnlineBMRClassifier",
     "TextRankerClassifier",
+    "ranking_scorer",
 ]
