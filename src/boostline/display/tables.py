@@ -94,6 +94,28 @@ class Table:
         rule = "|" + "".join("---:|" if number else "---|" for number in self.numeric)
         return "\n".join([f"**{self.title}.** {self.note}", "", head, rule, *body, ""])
 
+    def latex(self) -> str:
+        r"""The table in LaTeX, with the lines of the package booktabs.
+
+        Examples
+        --------
+        >>> print(Table(["model", "loss"], [["a_b", ".10 ± .02"]]).latex())
+        \begin{tabular}{lr}
+        \toprule
+        model & loss \\
+        \midrule
+        a\_b & .10 $\pm$ .02 \\
+        \bottomrule
+        \end{tabular}
+        """
+        kinds = "".join("r" if number else "l" for number in self.numeric)
+        head, *body = (
+            " & ".join(_for_latex(cell) for cell in row) + r" \\"
+            for row in (self.columns, *self.rows)
+        )
+        begin = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", head, r"\midrule"]
+        return "\n".join([*begin, *body, r"\bottomrule", r"\end{tabular}"])
+
     def text(self) -> str:
         """Aligned columns, as wide as they are.
 
@@ -140,3 +162,14 @@ def size(n_bytes: float) -> str:
         if n_bytes >= factor:
             return f"{n_bytes / factor:.1f} {unit}"
     return f"{n_bytes / 1e3:.1f} kB"
+
+
+def _for_latex(cell: str) -> str:
+    for plain, written in {
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+        "±": r"$\pm$",
+        NONE: "--",
+        "µ": r"$\mu$",
+    }.items():
+        cell = cell.replace(plain, written)
+    return cell

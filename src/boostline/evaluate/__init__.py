@@ -14,20 +14,29 @@ from boostline.evaluate.curves import Curve
 from boostline.evaluate.feedback import TopK
 from boostline.evaluate.holdout import row_order, train_then_test
 from boostline.evaluate.judged_models import Ranker
+from boostline.evaluate.peers import BatchPeer, SklearnPeer, SklearnWeakLearner
 from boostline.evaluate.runs import Run, Seconds
+from boostline.evaluate.significance import PairedTest, RankTest, friedman_nemenyi, wilcoxon
 from boostline.evaluate.test_then_learn import Prequential, prequential
 
 __all__ = [
+    "BatchPeer",
     "Comparison",
     "Curve",
+    "PairedTest",
     "Prequential",
+    "RankTest",
     "Ranker",
     "Run",
     "Seconds",
+    "SklearnPeer",
+    "SklearnWeakLearner",
     "TopK",
     "baselines",
     "compare",
+    "friedman_nemenyi",
     "prequential",
     "row_order",
     "train_then_test",
+    "wilcoxon",
 ]

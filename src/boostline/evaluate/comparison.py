@@ -6,6 +6,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 from boostline.display.progress import ProgressLike
@@ -13,6 +14,7 @@ from boostline.display.tables import Table
 from boostline.evaluate.holdout import Order, train_then_test
 from boostline.evaluate.judged_models import MetricLike
 from boostline.evaluate.runs import Run
+from boostline.evaluate.significance import PairedTest, wilcoxon
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,77 @@ class Comparison:
 
     def table(self, metric: str = "rank_loss") -> str:
         """Return a text table: a line per model, a column per order, mean ± sd over the seeds."""
+        return self._table(metric).text()
+
+    def markdown(self, metric: str = "rank_loss") -> str:
+        """Return the same table in Markdown."""
+        return self._table(metric).markdown()
+
+    def latex(self, metric: str = "rank_loss") -> str:
+        """Return the same table in LaTeX (package booktabs)."""
+        return self._table(metric).latex()
+
+    def frame(self) -> Any:
+        """Return all runs as a pandas frame: a row per run, a column per metric."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {
+                    "model": model,
+                    "order": order,
+                    "seed": run.seed,
+                    **run.metrics,
+                    "cpu_seconds": run.seconds.cpu,
+                    "examples": run.n,
+                }
+                for (model, order), runs in self.runs.items()
+                for run in runs
+            ]
+        )
+
+    def plot(self, path: str | PathLike[str], metric: str = "rank_loss") -> None:
+        """Draw mean and spread of every model into a file (PNG, SVG or PDF by its ending); needs matplotlib."""
+        from boostline.evaluate.plots import plot_comparison
+
+        plot_comparison(self, path, metric)
+
+    def test(
+        self,
+        first: str,
+        second: str,
+        metric: str = "rank_loss",
+        *,
+        order: str | None = None,
+        over: str = "rows",
+    ) -> PairedTest:
+        """Whether two models differ by more than chance: Wilcoxon's signed-rank test of paired values.
+
+        Parameters
+        ----------
+        first, second
+            Names of the models.
+        metric
+            What is compared.
+        order
+            Order of the rows; None for the last one that was run.
+        over
+            ``"rows"``: the values of the same test rows, in the first run of each. ``"runs"``: the means of runs with
+            the same seed; fewer than 6 cannot tell.
+        """
+        if over not in ("rows", "runs"):
+            raise ValueError(f"over is {over!r}, but must be 'rows' or 'runs'")
+        order = order if order is not None else [o for _, o in self.runs][-1]
+        for model in (first, second):
+            if (model, order) not in self.runs:
+                raise ValueError(f"there is no model {model!r} with the order {order!r}")
+        a, b = self.runs[first, order], self.runs[second, order]
+        n = min(len(a), len(b))
+        if over == "runs" or n == 0:
+            return wilcoxon(*([run.metrics[metric] for run in runs[:n]] for runs in (a, b)))
+        return wilcoxon(a[0].values[metric], b[0].values[metric])
+
+    def _table(self, metric: str) -> Table:
         models = list(dict.fromkeys(model for model, _ in self.runs))
         orders = list(dict.fromkeys(order for _, order in self.runs))
         lines = []
@@ -51,7 +124,7 @@ class Comparison:
             cells = [self._cell(model, order, metric) for order in orders]
             lines.append([model, *cells, cpu])
         header = ["model", *(f"{metric}, {order}" for order in orders), "CPU s per run"]
-        return Table(header, lines).text()
+        return Table(header, lines, f"{metric}, mean ± standard deviation over the seeds")
 
     def to_dict(self, curves: bool = False) -> dict[str, Any]:
         """Return the result as values for JSON."""

@@ -85,6 +85,7 @@ class Candidate:
         self.metrics = [metric.fresh() for metric in metrics]
         self.n_learned = 0
         self._recorders = [CurveRecorder(window) for _ in metrics]
+        self._values: list[list[Floats]] = [[] for _ in metrics]
         self._block = block
         self._kept: list[tuple[LabelSets, Floats]] = []
         self._n_kept = 0
@@ -112,8 +113,12 @@ class Candidate:
         self._kept, self._n_kept = [], 0
         sets = LabelSets.together(kept)
         block = Ranking(sets.is_relevant, np.concatenate(scores), sets.is_unknown)
-        for metric, recorder in zip(self.metrics, self._recorders, strict=True):
-            recorder.extend(metric.update_ranking(block))
+        for metric, recorder, all_values in zip(
+            self.metrics, self._recorders, self._values, strict=True
+        ):
+            values = metric.update_ranking(block)
+            recorder.extend(values)
+            all_values.append(values)
 
     def run(self, stopped: bool, settings: dict[str, Any]) -> Run:
         """Return the result so far."""
@@ -132,4 +137,8 @@ class Candidate:
             n_without_pairs=self.metrics[0].n_without_pairs,
             stopped=stopped,
             settings=settings,
+            values={
+                metric.name: np.concatenate(values) if values else np.zeros(0)
+                for metric, values in zip(self.metrics, self._values, strict=True)
+            },
         )

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from boostline.display.tables import Table
 from boostline.evaluate.curves import Curve
 
@@ -56,6 +59,8 @@ class Run:
         Whether Ctrl-C ended the pass before its end.
     settings
         How the evaluation was called: order, seed, freeze, delay and the like.
+    values
+        Name of a metric -> its value for each scored example.
     """
 
     model: str
@@ -68,6 +73,7 @@ class Run:
     n_without_pairs: int
     stopped: bool
     settings: dict[str, Any]
+    values: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
     @property
     def rank_loss(self) -> float:

@@ -70,7 +70,7 @@ def calibration_error(
     --------
     >>> calibration_error([{0}, {1}, {0}, {0}], [[0.75, 0.25]] * 4, top=1)
     0.0
-    >>> calibration_error([{0}, {1}, {0}, {0}], [[0.95, 0.05]] * 4, top=1)
+    >>> round(calibration_error([{0}, {1}, {0}, {0}], [[0.95, 0.05]] * 4, top=1), 3)
     0.2
     """
     relevant, known, p = _read(Y, P, unknown)

@@ -41,7 +41,7 @@ def propensities(Y: Any, *, a: float = 0.55, b: float = 1.5) -> FloatArray:
     >>> import numpy as np
     >>> Y = np.arange(1000)[:, None] < [10, 100, 900]
     >>> propensities(Y).round(2).tolist()
-    [0.27, 0.56, 0.81]
+    [0.28, 0.56, 0.81]
     """
     shape = getattr(Y, "shape", None) or np.shape(Y)
     if len(shape) != 2 or not shape[0]:

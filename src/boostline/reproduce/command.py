@@ -93,6 +93,13 @@ def reproduce(
         ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar, no tables.")] = False,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of the paper's tables: xc (precision beside published batch learners for many labels) or "
+            "prequential (F1 beside published stream learners)."
+        ),
+    ] = None,
     json: o.JsonOption = False,
 ) -> None:
     """Reproduce the paper's Tables 2 and 3: one pass over train, then test, for each seed and order.
@@ -100,6 +107,9 @@ def reproduce(
     Each finished run is kept in the folder; the same command continues where it was stopped. Results are
     printed and written as JSON, CSV and one HTML page.
     """
+    if table is not None:
+        _other_table(table, data, docs, quiet, json)
+        return
     from boostline.cli.row_sources import Input
     from boostline.reproduce import Settings, run
     from boostline.reproduce.paper import SMALL_SETS
@@ -147,6 +157,24 @@ def reproduce(
         print_json({**as_json(result.summary), **made})
     elif not quiet:
         _print(result)
+
+
+def _other_table(
+    name: str, data: list[str] | None, docs: Path | None, quiet: bool, json: bool
+) -> None:
+    from boostline.reproduce.other_tables import TABLES
+
+    if name not in TABLES:
+        raise typer.BadParameter(f"{name!r} is none of {', '.join(TABLES)}", param_hint="--table")
+    sets = {"sets": _split_names(data)} if data else {}
+    made = TABLES[name](**sets, progress=lambda text: None if quiet else note(text))
+    if docs is not None:
+        docs.write_text(made.table.markdown() + "\n", encoding="utf-8")
+    if json:
+        print_json({"table": name, "figures": made.figures, "left_out": made.left_out})
+    elif not quiet:
+        print_table(made.table)
+        print_text(made.table.note)
 
 
 def _print(result: object) -> None:

@@ -1,0 +1,195 @@
+"""Models of scikit-learn, ready to be compared in an evaluation, or to be weak learners. (River's need no wrapper.)
+
+`SklearnPeer` learns online through ``partial_fit``. `BatchPeer` is for estimators that only have ``fit``: it is fitted
+once to the train rows and stays as it is.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BatchPeer", "SklearnPeer", "SklearnWeakLearner"]
+
+FloatArray = NDArray[np.float64]
+
+
+class SklearnPeer:
+    """A multi-label estimator with ``partial_fit`` (such as ``MLPClassifier``) as a ranker for `boostline.evaluate`.
+
+    Parameters
+    ----------
+    estimator
+        Takes indicators (n, k). Scores are those of ``predict_proba``, else of ``decision_function``.
+    n_labels
+        Number of labels, k.
+    scaler
+        A transformer with ``partial_fit``, such as ``StandardScaler``, which sees each row before the estimator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.neural_network import MLPClassifier
+    >>> from boostline import evaluate
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 4))
+    >>> peer = evaluate.SklearnPeer(MLPClassifier(random_state=0), 4)
+    >>> result = evaluate.prequential({"MLP": peer}, zip(X, X > 0.5))
+    >>> result.runs["MLP"].rank_loss < 0.5
+    True
+    """
+
+    def __init__(self, estimator: Any, n_labels: int, *, scaler: Any = None) -> None:
+        if not hasattr(estimator, "partial_fit"):
+            raise TypeError(
+                f"estimator is a {type(estimator).__name__} without partial_fit, but must learn online; use "
+                "BatchPeer for one that is fitted once"
+            )
+        self.estimator = estimator
+        self.n_labels = n_labels
+        self.scaler = scaler
+        self._is_fitted = False
+
+    def score(self, x: Any) -> FloatArray:
+        """Scores (k,) of one example or (n, k) of a matrix; all equal before the first example."""
+        X = _rows(x)
+        if not self._is_fitted:
+            found = np.zeros((X.shape[0], self.n_labels))
+        else:
+            found = _scores(self.estimator, X if self.scaler is None else self.scaler.transform(X))
+        return found[0] if np.ndim(x) == 1 else found
+
+    def learn(self, x: Any, relevant: Any) -> FloatArray:
+        """Learn one example or a mini-batch; return the scores given before."""
+        scores = self.score(x)
+        X, Y = _rows(x), np.atleast_2d(np.asarray(relevant)).astype(int)
+        if self.scaler is not None:
+            X = self.scaler.partial_fit(X).transform(X)
+        if self._is_fitted:
+            self.estimator.partial_fit(X, Y)
+        else:
+            self.estimator.partial_fit(X, Y, classes=np.arange(self.n_labels))
+            self._is_fitted = True
+        return scores
+
+
+class BatchPeer:
+    """An estimator that only has ``fit``, fitted once to train rows, as a ranker that stays as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import ExtraTreesClassifier
+    >>> from boostline import evaluate
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 4))
+    >>> peer = evaluate.BatchPeer(ExtraTreesClassifier(50, random_state=0)).fit(X[:200], X[:200] > 0.5)
+    >>> evaluate.prequential({"trees": peer}, zip(X[200:], X[200:] > 0.5)).runs["trees"].rank_loss < 0.2
+    True
+    """
+
+    #: A block is scored exactly as its rows.
+    blocks_are_rows = True
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: Any, Y: Any) -> BatchPeer:
+        """Fit to train rows and indicators (n, k)."""
+        self.estimator.fit(X, np.asarray(Y).astype(int))
+        return self
+
+    def score(self, x: Any) -> FloatArray:
+        """Scores (k,) of one example or (n, k) of a matrix."""
+        found = _scores(self.estimator, _rows(x))
+        return found[0] if np.ndim(x) == 1 else found
+
+    def learn(self, x: Any, relevant: Any) -> FloatArray:
+        """Return the scores; learns nothing."""
+        return self.score(x)
+
+
+class SklearnWeakLearner:
+    """A single-label classifier with ``partial_fit`` (such as ``SGDClassifier``) as a weak learner of a booster.
+
+    It learns the label with the lowest cost, weighted by how much that matters, and votes by its probabilities.
+
+    Parameters
+    ----------
+    estimator
+        Has ``partial_fit(X, y, classes, sample_weight)`` and ``predict_proba``, or ``predict``.
+    n_labels
+        Number of labels, k.
+
+    Examples
+    --------
+    >>> import numpy as np, boostline as bl
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from boostline.evaluate import SklearnWeakLearner
+    >>> X = np.random.default_rng(0).normal(size=(400, 3))
+    >>> weak = SklearnWeakLearner(SGDClassifier(loss="log_loss", random_state=0), 3)
+    >>> model = bl.AdaOLMR(3, learners=[weak], seed=0)
+    >>> scores = model.learn(X, X == X.max(axis=1, keepdims=True))
+    >>> bl.metrics.rank_loss(X[200:] == X[200:].max(axis=1, keepdims=True), scores[200:]) < 0.2
+    True
+    """
+
+    def __init__(self, estimator: Any, n_labels: int) -> None:
+        if not hasattr(estimator, "partial_fit"):
+            raise TypeError(
+                f"estimator is a {type(estimator).__name__} without partial_fit, but must learn online"
+            )
+        self._new = copy.deepcopy(estimator)
+        self.estimator = estimator
+        self.n_labels = n_labels
+        self._is_fitted = False
+
+    def predict(self, x: Any) -> FloatArray:
+        """Votes: a distribution over the labels."""
+        if not self._is_fitted:
+            return np.full(self.n_labels, 1 / self.n_labels)
+        X = _rows(x)
+        if hasattr(self.estimator, "predict_proba"):
+            found = np.nan_to_num(self.estimator.predict_proba(X)[0], nan=0.0)
+            total = found.sum()
+            return np.asarray(found / total if total > 0 else np.full(found.size, 1 / found.size))
+        votes = np.zeros(self.n_labels)
+        votes[int(self.estimator.predict(X)[0])] = 1.0
+        return votes
+
+    def learn(self, x: Any, relevant: NDArray[np.bool_], costs: FloatArray, weight: float) -> None:
+        """Learn from one example."""
+        if weight <= 0:
+            return
+        best = np.array([int(np.argmin(costs))])
+        keywords: dict[str, Any] = {} if self._is_fitted else {"classes": np.arange(self.n_labels)}
+        self.estimator.partial_fit(_rows(x), best, sample_weight=np.array([weight]), **keywords)
+        self._is_fitted = True
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.estimator, self._is_fitted = copy.deepcopy(self._new), False
+
+
+def _rows(x: Any) -> Any:
+    return x if hasattr(x, "tocsr") else np.atleast_2d(np.asarray(x, dtype=np.float64))
+
+
+def _scores(estimator: Any, X: Any) -> FloatArray:
+    """Scores (n, k) of a multi-label estimator."""
+    if hasattr(estimator, "predict_proba"):
+        found = estimator.predict_proba(X)
+        if isinstance(
+            found, list
+        ):  # forests: one (n, 2) array per label, (n, 1) where a label never changes
+            return np.column_stack(
+                [
+                    one[:, list(classes).index(1)] if 1 in classes else np.zeros(len(one))
+                    for one, classes in zip(found, estimator.classes_, strict=True)
+                ]
+            )
+        return np.asarray(found)
+    return np.asarray(estimator.decision_function(X))

@@ -1,0 +1,208 @@
+"""Tables of other fields: precision of batch learners for many labels (xc), F1 of stream learners (prequential).
+
+Our own figures are `LabelRanker` with its defaults, one pass, rows in file order or shuffled with seed 0; those of
+others are published ones (`boostline.reproduce.published`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from boostline.boosters import LabelRanker
+from boostline.data import DataError, Dataset, available, load
+from boostline.data.named_sets import NAMED_SETS
+from boostline.display.tables import NONE, Table
+from boostline.evaluate.holdout import row_order
+from boostline.metrics import (
+    F1,
+    PrecisionAt,
+    PropensityScoredPrecisionAt,
+    Ranking,
+    propensities,
+)
+from boostline.reproduce.published import (
+    PREQUENTIAL_BEST,
+    PREQUENTIAL_MACRO,
+    XC,
+    XC_SETS,
+)
+
+__all__ = ["TABLES", "OtherTable", "prequential", "xc"]
+
+_BLOCK = 256
+_DEPTHS = (1, 3, 5)
+
+
+@dataclass(frozen=True)
+class OtherTable:
+    """A table, and the figures in it as values for JSON.
+
+    Attributes
+    ----------
+    table
+        For people.
+    figures
+        Set -> name -> figure.
+    left_out
+        Sets that are not at hand, and why.
+    """
+
+    table: Table
+    figures: dict[str, dict[str, Any]]
+    left_out: dict[str, str]
+
+
+def xc(
+    sets: Sequence[str] = XC_SETS, progress: Callable[[str], None] = lambda text: None
+) -> OtherTable:
+    """P@1/3/5 and PSP@1/3/5 on the test rows, frozen after the train rows and still learning.
+
+    Train rows come shuffled: a model that is frozen cannot use that neighbouring rows are alike.
+    """
+    figures: dict[str, dict[str, Any]] = {}
+    data, left_out = _at_hand(sets)
+    for name, one in data.items():
+        progress(name)
+        order = row_order(one.n_train, len(one), "shuffled", 0)
+        assert order is not None
+        train, test = order[: one.n_train], order[one.n_train :]
+        model = LabelRanker(n_labels=one.n_labels, seed=0)
+        began = time.process_time()
+        for rows in _blocks(train):
+            model.learn(one.X[rows], one.Y[rows], return_scores=False)
+        seconds = time.process_time() - began
+        likely = propensities(one.Y[np.sort(train)])
+        figures[name] = {
+            "frozen": _precisions(one, test, likely, model.score),
+            "learning": _precisions(one, test, likely, None, model),
+            "ms_per_row": seconds / one.n_train * 1e3,
+        }
+    rows = [[method, *(_percent(of.get(name)) for name in data)] for method, of in XC.items()]
+    for how in ("frozen", "learning"):
+        rows.append(
+            [f"LabelRanker, {how}"]
+            + [_percent(tuple(figures[name][how][f"p@{k}"] for k in _DEPTHS)) for name in data]
+        )
+    for how in ("frozen", "learning"):
+        rows.append(
+            [f"the same, propensity-scored, {how}"]
+            + [_percent(tuple(figures[name][how][f"psp@{k}"] for k in _DEPTHS)) for name in data]
+        )
+    rows.append(["ms of CPU to learn a row"] + [f"{figures[n]['ms_per_row']:.2f}" for n in data])
+    note = (
+        "P@1 / 3 / 5 in per cent. The first four are batch learners, as published by the Extreme Classification "
+        "Repository; LabelRanker makes one pass." + _said(left_out)
+    )
+    return OtherTable(
+        Table(["", *data], rows, "Precision of the labels ranked first", note), figures, left_out
+    )
+
+
+def prequential(
+    sets: Sequence[str] = tuple(PREQUENTIAL_BEST),
+    progress: Callable[[str], None] = lambda text: None,
+) -> OtherTable:
+    """Micro-, macro- and example-F1 over the whole stream in file order, each row predicted before it is learned."""
+    figures: dict[str, dict[str, Any]] = {}
+    data, left_out = _at_hand(sets)
+    for name, one in data.items():
+        progress(name)
+        figures[name] = _prequential_f1(one)
+    rows = []
+    for name, of in figures.items():
+        best, whose = PREQUENTIAL_BEST.get(name, (None, ""))
+        macro = PREQUENTIAL_MACRO.get(name)
+        micro_aim, macro_aim = of["micro-f1"], of["macro-f1"]
+        rows.append(
+            [
+                name,
+                NONE if best is None else f"{best:.3f}",
+                whose or NONE,
+                f"{micro_aim['micro']:.3f}",
+                f"{micro_aim['example']:.3f}",
+                NONE if macro is None else f"{macro:.3f}",
+                f"{micro_aim['macro']:.3f}",
+                f"{macro_aim['macro']:.3f}",
+            ]
+        )
+    columns = ["", "micro-F1, best of 17", "whose", "micro-F1", "example-F1"]
+    columns += ["macro-F1, MLHAT", "macro-F1", 'macro-F1, aim="macro-f1"']
+    note = (
+        "Published: the MLHAT paper (Knowledge-Based Systems, 2024), 17 methods. Ours: LabelRanker with its defaults, "
+        "one row at a time, in file order." + _said(left_out)
+    )
+    return OtherTable(
+        Table(columns, rows, "F1 of label sets along the stream", note), figures, left_out
+    )
+
+
+TABLES: dict[str, Callable[..., OtherTable]] = {"xc": xc, "prequential": prequential}
+
+
+def _precisions(
+    data: Dataset, rows: Any, likely: Any, score: Any, learner: LabelRanker | None = None
+) -> dict[str, float]:
+    metrics = {f"p@{k}": PrecisionAt(k) for k in _DEPTHS}
+    scored = {f"psp@{k}": PropensityScoredPrecisionAt(k, likely) for k in _DEPTHS}
+    for some in _blocks(rows):
+        truth = _dense(data.Y[some])
+        scores = score(data.X[some]) if learner is None else learner.learn(data.X[some], truth)
+        block = Ranking(truth, np.atleast_2d(scores))
+        for metric in (*metrics.values(), *scored.values()):
+            metric.update_ranking(block)
+    return {name: 100 * metric.get() for name, metric in {**metrics, **scored}.items()}
+
+
+def _prequential_f1(data: Dataset) -> dict[str, dict[str, float]]:
+    aims = ("micro-f1", "macro-f1")
+    model = LabelRanker(n_labels=data.n_labels, seed=0)
+    found = {aim: F1(data.n_labels) for aim in aims}
+    for i in range(len(data)):
+        x, truth = data.X[i : i + 1], _dense(data.Y[i : i + 1])
+        likely = model.probabilities(x)
+        for aim in aims:
+            found[aim].update(truth, likely > model.thresholds(aim))
+        model.learn(x, truth, return_scores=False)
+    return {
+        aim: {"micro": f1.micro, "macro": f1.macro, "example": f1.example}
+        for aim, f1 in found.items()
+    }
+
+
+def _at_hand(sets: Sequence[str]) -> tuple[dict[str, Dataset], dict[str, str]]:
+    places = available()
+    data, left_out = {}, {}
+    for name in sets:
+        if name not in NAMED_SETS:
+            left_out[name] = "not among the named sets"
+        elif places[name] is None:
+            left_out[name] = "not on this machine (boostline data download " + name + ")"
+        else:
+            try:
+                data[name] = load(name, download=False)
+            except DataError as error:
+                left_out[name] = str(error)
+    if not data:
+        raise ValueError(f"none of the sets {', '.join(sets)} is at hand:{_said(left_out)}")
+    return data, left_out
+
+
+def _said(left_out: dict[str, str]) -> str:
+    return "".join(f" Left out: {name}, {why}." for name, why in left_out.items())
+
+
+def _blocks(rows: Any) -> list[Any]:
+    return [rows[start : start + _BLOCK] for start in range(0, len(rows), _BLOCK)]
+
+
+def _dense(Y: Any) -> Any:
+    return np.asarray(Y.toarray() if hasattr(Y, "toarray") else Y, dtype=bool)
+
+
+def _percent(values: Any) -> str:
+    return NONE if values is None else " / ".join(f"{value:.2f}" for value in values)

@@ -1,0 +1,126 @@
+"""A comparison as a frame, Markdown, LaTeX and a picture; tests of significance; wrappers of scikit-learn's models."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import boostline as bl
+from boostline import evaluate
+from boostline.evaluate import baselines
+from boostline.learners import Linear
+
+pd = pytest.importorskip("pandas")
+stats = pytest.importorskip("scipy.stats")
+
+
+@pytest.fixture(scope="module")
+def result():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    data = SimpleNamespace(X=X, Y=X + 0.5 * rng.normal(size=X.shape) > 0.3, n_train=250)
+    models = {
+        "linear": lambda seed: bl.LabelRanker(4, learners=[Linear()], seed=seed),
+        "counts_only": lambda seed: baselines.DecayedCounts(4),
+    }
+    return evaluate.compare(models, data, seeds=[0, 1], metrics=["rank_loss", "precision@1"])
+
+
+def test_the_frame_has_every_run(result):
+    frame = result.frame()
+    assert len(frame) == 2 * 2 * 2
+    means = frame.groupby(["model", "order"])["precision@1"].mean()
+    for key in result.runs:
+        assert means[key] == pytest.approx(result.mean(*key, "precision@1"))
+
+
+def test_markdown_and_latex_have_the_cells_of_the_table(result):
+    markdown, latex = result.markdown(), result.latex()
+    assert markdown.count("\n|") == 4
+    assert r"counts\_only &" in latex
+    assert r"$\pm$" in latex
+    assert latex.count("&") == 3 * 3
+    figure = f"{result.mean('linear', 'file'):.4f}"
+    assert figure in markdown and figure in latex
+
+
+def test_the_picture_is_drawn(result, tmp_path):
+    pytest.importorskip("matplotlib")
+    result.plot(tmp_path / "compared.svg")
+    assert (
+        "counts_only" in (tmp_path / "compared.svg").read_text()
+        or (tmp_path / "compared.svg").stat().st_size > 1000
+    )
+
+
+def test_the_same_rows_are_compared(result):
+    run = result.runs["linear", "shuffled"][0]
+    assert run.values["rank_loss"].mean() == pytest.approx(run.rank_loss)
+    found = result.test("linear", "counts_only")
+    pair = [result.runs[m, "shuffled"][0].values["rank_loss"] for m in ("linear", "counts_only")]
+    assert found.n == 150
+    assert found.p_value == pytest.approx(stats.wilcoxon(*pair).pvalue)
+    assert found.p_value < 0.001
+    assert np.isnan(result.test("linear", "counts_only", over="runs").p_value)
+    with pytest.raises(ValueError, match="no model 'trees'"):
+        result.test("linear", "trees")
+
+
+def test_friedman_and_nemenyi_are_those_of_demsar():
+    """The example of Demšar (2006), Table 6: 14 data sets, 4 models."""
+    values = {
+        "C4.5": [.763, .599, .954, .628, .882, .936, .661, .583, .775, 1.000, .940, .619, .972, .957],
+        "C4.5+m": [.768, .591, .971, .661, .888, .931, .668, .583, .838, 1.000, .962, .666, .981, .978],
+        "C4.5+cf": [.771, .590, .968, .654, .886, .916, .609, .563, .866, 1.000, .965, .614, .9751, .946],
+        "C4.5+m+cf": [.798, .569, .967, .657, .898, .931, .685, .625, .875, 1.000, .962, .669, .975, .970],
+    }  # fmt: skip
+    found = evaluate.friedman_nemenyi(values, bigger_is_better=True)
+    ranks = found.mean_ranks
+    expected = {"C4.5": 3.143, "C4.5+m": 2.000, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}
+    for name, rank in expected.items():
+        assert ranks[name] == pytest.approx(rank, abs=0.04)
+    assert found.critical_difference == pytest.approx(2.569 * np.sqrt(4 * 5 / (6 * 14)), abs=0.01)
+    assert found.p_value < 0.05
+    with pytest.raises(ValueError, match="for two models use wilcoxon"):
+        evaluate.friedman_nemenyi({"a": [1, 2], "b": [2, 1]})
+
+
+def test_models_of_scikit_learn_are_peers():
+    neural = pytest.importorskip("sklearn.neural_network")
+    from sklearn.ensemble import ExtraTreesClassifier
+    from sklearn.preprocessing import StandardScaler
+
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 3)) * [1, 10, 100]
+    Y = X / [1, 10, 100] > 0.4
+    online = evaluate.SklearnPeer(
+        neural.MLPClassifier((8,), learning_rate_init=0.01, random_state=0),
+        3,
+        scaler=StandardScaler(),
+    )
+    trees = ExtraTreesClassifier(20, random_state=0)
+    batch = evaluate.BatchPeer(trees).fit(X[:200], Y[:200])
+    found = evaluate.prequential(
+        {"online": online, "batch": batch}, zip(X[200:], Y[200:], strict=True)
+    )
+    assert found.runs["batch"].rank_loss < 0.1
+    assert 0 < found.runs["online"].rank_loss < 0.6
+    np.testing.assert_array_equal(
+        batch.score(X[:5]), np.column_stack([p[:, 1] for p in trees.predict_proba(X[:5])])
+    )
+    with pytest.raises(TypeError, match="without partial_fit"):
+        evaluate.SklearnPeer(trees, 3)
+
+
+def test_a_classifier_of_scikit_learn_is_a_weak_learner():
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    Y = X.max(axis=1, keepdims=True) <= X
+    weak = evaluate.SklearnWeakLearner(
+        linear_model.SGDClassifier(loss="log_loss", random_state=0), 3
+    )
+    model = bl.AdaOLMR(3, learners=[weak], seed=0)
+    scores = model.learn(X, Y)
+    assert bl.metrics.rank_loss(Y[150:], scores[150:]) < 0.25

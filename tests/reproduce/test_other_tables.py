@@ -1,0 +1,65 @@
+"""`reproduce --table`: published figures beside our own, on small sets in place of the real ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from boostline import metrics
+from boostline.boosters import LabelRanker
+from boostline.data import Dataset
+from boostline.evaluate import row_order
+from boostline.reproduce import other_tables
+from boostline.reproduce.published import XC
+
+
+def small(name="bibtex", n=150, k=7):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, k))
+    return Dataset(X, X + 0.3 * rng.normal(size=X.shape) > 0.8, n_train=100, name=name)
+
+
+@pytest.fixture
+def at_hand(monkeypatch):
+    monkeypatch.setattr(other_tables, "available", lambda: {"bibtex": "here", "delicious": None})
+    monkeypatch.setattr(other_tables, "load", lambda name, download: small(name))
+
+
+def test_xc_has_the_published_figures_and_ours_by_hand(at_hand):
+    made = other_tables.xc(["bibtex", "delicious", "flags"])
+    assert set(made.left_out) == {"delicious", "flags"}
+    text = made.table.markdown()
+    assert " / ".join(f"{value:.2f}" for value in XC["Parabel"]["bibtex"]) in text
+    data = small()
+    order = row_order(100, 150, "shuffled", 0)
+    assert order is not None
+    model = LabelRanker(n_labels=7, seed=0)
+    model.learn(data.X[order[:100]], data.Y[order[:100]])
+    test = order[100:]
+    scores = model.score(data.X[test])
+    frozen = made.figures["bibtex"]["frozen"]
+    assert frozen["p@3"] == pytest.approx(100 * metrics.precision_at(data.Y[test], scores, 3))
+    likely = metrics.propensities(data.Y[order[:100]])
+    expected = metrics.propensity_scored_precision_at(data.Y[test], scores, 5, likely)
+    assert frozen["psp@5"] == pytest.approx(100 * expected)
+    learning = model.learn(data.X[test], data.Y[test])
+    found = made.figures["bibtex"]["learning"]["p@1"]
+    assert found == pytest.approx(100 * metrics.precision_at(data.Y[test], learning, 1))
+
+
+def test_prequential_predicts_before_it_learns(at_hand):
+    made = other_tables.prequential(["bibtex", "flags"])
+    data, model = small(), LabelRanker(n_labels=7, seed=0)
+    named = np.zeros(data.Y.shape, bool)
+    for i, (x, y) in enumerate(zip(data.X, data.Y, strict=True)):
+        named[i] = model.predict(x, aim="macro-f1")
+        model.learn(x, y)
+    found = made.figures["bibtex"]["macro-f1"]
+    assert found["macro"] == pytest.approx(metrics.macro_f1(data.Y, named))
+    assert found["example"] == pytest.approx(metrics.example_f1(data.Y, named))
+    assert ".347" in made.table.markdown()
+
+
+def test_nothing_at_hand_is_said(at_hand):
+    with pytest.raises(ValueError, match="none of the sets flags is at hand"):
+        other_tables.xc(["flags"])
