@@ -45,27 +45,14 @@ class NearestMemory {
         }
     };
 
-    // Changes nothing; may run in several threads at once.
-    void score(const float* point, Scratch& scratch, double* raw) const {
-        auto& frequency = scratch.frequency;
-        frequency.resize(n_labels_);
-        for (std::size_t j = 0; j < n_labels_; ++j) frequency[j] = known_[j] > 0.0 ? relevant_[j] / known_[j] : 0.0;
-        std::copy_n(frequency.data(), n_labels_, raw);
-        if (size() == 0 || n_neighbours_ == 0) return;
-        find_nearest(point, scratch);
-        const auto& nearest = scratch.candidates;
-        const double width = nearest.back().first + 1e-12;
-        double total = 1.0;
-        for (const auto& [distance, age] : nearest) {
-            const std::size_t slot = ring_.slot_of(age);
-            const double weight =
-                (1.0 - distance / width) * static_cast<double>(n_neighbours_) * ring_.importance(slot);
-            if (!(weight > 0.0)) continue;
-            total += weight;
-            add_targets(ring_.targets(slot), frequency.data(), n_labels_, weight, raw);
-        }
-        for (std::size_t j = 0; j < n_labels_; ++j) raw[j] /= total;
+    // Changes nothing; may run in several threads at once. All n points walk along the memory together.
+    void score_block(const float* points, std::size_t n, Scratch& scratch, double* raw) const {
+        const std::size_t width = PointBlocks::width(size());
+        scratch.distances.resize(n * width);
+        if (size() > 0) points_.distances(points, n, size(), scratch.distances.data());
+        for (std::size_t r = 0; r < n; ++r) score_at(&scratch.distances[r * width], scratch, raw + r * n_labels_);
     }
+    void score(const float* point, Scratch& scratch, double* raw) const { score_block(point, 1, scratch, raw); }
 
     // So that the next n times `add` need no memory.
     void make_room(std::size_t n) { points_.reserve(ring_.make_room(kPointBlock, n)); }
@@ -147,12 +134,32 @@ class NearestMemory {
     }
 
   private:
+    // With the squared distances to all points.
+    void score_at(const float* distances, Scratch& scratch, double* raw) const {
+        auto& frequency = scratch.frequency;
+        frequency.resize(n_labels_);
+        for (std::size_t j = 0; j < n_labels_; ++j) frequency[j] = known_[j] > 0.0 ? relevant_[j] / known_[j] : 0.0;
+        std::copy_n(frequency.data(), n_labels_, raw);
+        if (size() == 0 || n_neighbours_ == 0) return;
+        find_nearest(distances, scratch);
+        const auto& nearest = scratch.candidates;
+        const double width = nearest.back().first + 1e-12;
+        double total = 1.0;
+        for (const auto& [distance, age] : nearest) {
+            const std::size_t slot = ring_.slot_of(age);
+            const double weight =
+                (1.0 - distance / width) * static_cast<double>(n_neighbours_) * ring_.importance(slot);
+            if (!(weight > 0.0)) continue;
+            total += weight;
+            add_targets(ring_.targets(slot), frequency.data(), n_labels_, weight, raw);
+        }
+        for (std::size_t j = 0; j < n_labels_; ++j) raw[j] /= total;
+    }
+
     // The nearest points, ascending, into scratch.candidates. Most points are too far and are turned down by one
     // comparison; the others are collected and thinned out from time to time.
-    void find_nearest(const float* point, Scratch& scratch) const {
+    void find_nearest(const float* all, Scratch& scratch) const {
         const std::size_t n = size();
-        scratch.distances.resize(PointBlocks::width(n));
-        points_.distances(point, 1, n, scratch.distances.data());
         auto& candidates = scratch.candidates;
         candidates.clear();
         const std::size_t wanted = std::min(n_neighbours_, n);
@@ -164,10 +171,9 @@ class NearestMemory {
         };
         float bound = HUGE_VALF;  // no nearest point is farther
         for (std::size_t first = 0; first < n; first += kPointBlock) {
-            const float* distances = &scratch.distances[first];
-            if (smallest(distances) > bound) continue;
+            if (smallest(all + first) > bound) continue;
             for (std::size_t slot = first; slot < std::min(n, first + kPointBlock); ++slot) {
-                const float distance = scratch.distances[slot];
+                const float distance = all[slot];
                 if (distance > bound) continue;
                 candidates.emplace_back(static_cast<double>(distance), ring_.age_of(slot));
                 if (candidates.size() < 4 * wanted) continue;

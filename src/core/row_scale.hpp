@@ -88,11 +88,13 @@ class RowScale {
         release(mean_);
         release(inverse_deviation_);
         dense_share_ = 0.0;
+        n_varying_ = 0;
     }
 
     void apply(const RowView& row, ScaledRow& out) const {
         out.index.clear();
         out.value.clear();
+        if (n_varying_ == n_features() && apply_to_table(row, out)) return;
         double squares = 0.0;
         for (std::size_t i = 0; i < row.size; ++i) {
             const auto f = static_cast<std::size_t>(row.index[i]);
@@ -142,6 +144,26 @@ class RowScale {
     }
 
   private:
+    // Where every feature is dense and varies, which is usual for tables; false if a value is missing.
+    bool apply_to_table(const RowView& row, ScaledRow& out) const {
+        const std::size_t d = n_features();
+        out.value.assign(d, 0.0);
+        for (std::size_t i = 0; i < row.size; ++i) out.value[static_cast<std::size_t>(row.index[i])] = row.value[i];
+        bool is_missing = false;
+        for (std::size_t f = 0; f < d; ++f) {
+            const double x = out.value[f];
+            is_missing |= x != x;
+            out.value[f] = clip((x - mean_[f]) * inverse_deviation_[f]) * dense_share_;
+        }
+        if (is_missing) {
+            out.value.clear();
+            return false;
+        }
+        out.index.assign(dense_.begin(), dense_.end());
+        out.n_sparse = 0;
+        return true;
+    }
+
     // 0 for a number that overflowed on the way
     static double clip(double u) {
         u = u == u ? u : 0.0;
@@ -163,14 +185,14 @@ class RowScale {
         inverse_deviation_.resize(dense_.size());
     }
     void refresh_dense() {
-        std::size_t n_varying = 0;
+        n_varying_ = 0;
         for (std::size_t d = 0; d < dense_.size(); ++d) {
             const auto f = static_cast<std::size_t>(dense_[d]);
             mean_[d] = scale_.mean(f);
             inverse_deviation_[d] = scale_.inverse_deviation(f);
-            n_varying += inverse_deviation_[d] > 0.0 ? 1u : 0u;
+            n_varying_ += inverse_deviation_[d] > 0.0 ? 1u : 0u;
         }
-        dense_share_ = n_varying > 0 ? 1.0 / std::sqrt(static_cast<double>(n_varying)) : 0.0;
+        dense_share_ = n_varying_ > 0 ? 1.0 / std::sqrt(static_cast<double>(n_varying_)) : 0.0;
     }
 
     FeatureScale scale_;
@@ -179,6 +201,7 @@ class RowScale {
     std::vector<std::int32_t> dense_;               // the dense features, ascending
     std::vector<double> mean_, inverse_deviation_;  // by place in dense_
     double dense_share_ = 0.0;
+    std::size_t n_varying_ = 0;  // dense features that are not constant
 };
 
 }  // namespace boostline

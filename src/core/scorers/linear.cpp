@@ -3,6 +3,7 @@
 // some of the last rows once more: this replay is worth more than any tuning of the steps.
 //
 // Memory: two doubles for each feature and label (rounded up to a multiple of 8 labels), and the rows for the replay.
+#include "core/kernels/linear.hpp"
 #include "core/math.hpp"
 #include "core/philox.hpp"
 #include "core/portable.hpp"
@@ -13,8 +14,7 @@
 namespace boostline {
 namespace {
 
-// 1 / sqrt(x) for a positive normal x, to 3e-12: a guess from the bits and two steps of Halley's method. Several times
-// as fast as a square root and a division, and the loop over it is where the time goes.
+// 1 / sqrt(x), as in kernels/linear.inl.
 BOOSTLINE_INLINE double inverse_sqrt(double x) {
     double y = bit_cast<double>(0x5FE6EB50C7B537A9ull - (bit_cast<std::uint64_t>(x) >> 1));
     double r = x * (y * y);
@@ -25,28 +25,6 @@ BOOSTLINE_INLINE double inverse_sqrt(double x) {
 
 // Arrays over labels are padded to whole groups of kLanes, so that no loop has a remainder.
 inline std::size_t label_groups(std::size_t n_labels) { return (n_labels + kLanes - 1) / kLanes; }
-
-BOOSTLINE_VECTORISED static void linear_forward(const std::int32_t* BOOSTLINE_RESTRICT index,
-                                                const double* BOOSTLINE_RESTRICT value, std::size_t n_active,
-                                                const double* BOOSTLINE_RESTRICT weights, std::size_t n_groups,
-                                                double* BOOSTLINE_RESTRICT sums) {
-    const std::size_t n = n_groups * kLanes;
-    std::size_t i = 0;
-    for (; i + 4 <= n_active;
-         i += 4) {  // four at a time, added in the same order: the sums are read and written less often
-        const double* BOOSTLINE_RESTRICT w0 = weights + static_cast<std::size_t>(index[i]) * 2 * n;
-        const double* BOOSTLINE_RESTRICT w1 = weights + static_cast<std::size_t>(index[i + 1]) * 2 * n;
-        const double* BOOSTLINE_RESTRICT w2 = weights + static_cast<std::size_t>(index[i + 2]) * 2 * n;
-        const double* BOOSTLINE_RESTRICT w3 = weights + static_cast<std::size_t>(index[i + 3]) * 2 * n;
-        const double v0 = value[i], v1 = value[i + 1], v2 = value[i + 2], v3 = value[i + 3];
-        for (std::size_t j = 0; j < n; ++j) sums[j] = (((sums[j] + v0 * w0[j]) + v1 * w1[j]) + v2 * w2[j]) + v3 * w3[j];
-    }
-    for (; i < n_active; ++i) {
-        const double* BOOSTLINE_RESTRICT w = weights + static_cast<std::size_t>(index[i]) * 2 * n;
-        const double v = value[i];
-        for (std::size_t j = 0; j < n; ++j) sums[j] += v * w[j];
-    }
-}
 
 BOOSTLINE_VECTORISED static void sigmoids(double* BOOSTLINE_RESTRICT sums, std::size_t n_groups) {
     const std::size_t n = n_groups * kLanes;
@@ -70,26 +48,6 @@ BOOSTLINE_VECTORISED static void linear_gradient(double* BOOSTLINE_RESTRICT grad
         gradient[j] = g;
         bias_squares[j] += g * g;
         bias[j] -= rate * g * inverse_sqrt(bias_squares[j]);
-    }
-}
-
-// `decay` is the penalty on a weight, times the importance.
-BOOSTLINE_VECTORISED static void linear_step(const std::int32_t* BOOSTLINE_RESTRICT index,
-                                             const double* BOOSTLINE_RESTRICT value, std::size_t n_active,
-                                             const double* BOOSTLINE_RESTRICT gradient,
-                                             const double* BOOSTLINE_RESTRICT decay, std::size_t n_groups, double rate,
-                                             double* BOOSTLINE_RESTRICT weights) {
-    const std::size_t n = n_groups * kLanes;
-    for (std::size_t i = 0; i < n_active; ++i) {
-        double* BOOSTLINE_RESTRICT w = weights + static_cast<std::size_t>(index[i]) * 2 * n;
-        double* BOOSTLINE_RESTRICT squares = w + n;
-        const double v = value[i];
-        for (std::size_t j = 0; j < n; ++j) {
-            const double e = v * gradient[j] + decay[j] * w[j];
-            const double s = squares[j] + e * e;
-            squares[j] = s;
-            w[j] -= rate * e * inverse_sqrt(s);
-        }
     }
 }
 
@@ -318,7 +276,7 @@ class LinearScorer final : public Scorer {
     void probabilities(Scratch& scratch) const {
         const std::size_t groups = label_groups(n_labels_);
         scratch.gradient.assign(bias_.begin(), bias_.end());
-        linear_forward(scratch.row.index.data(), scratch.row.value.data(), scratch.row.size(), weights_.data(), groups,
+        linear_forward(scratch.row.index.data(), scratch.row.value.data(), scratch.row.size(), weights_.data(), width(),
                        scratch.gradient.data());
         sigmoids(scratch.gradient.data(), groups);
     }
@@ -342,9 +300,9 @@ class LinearScorer final : public Scorer {
                         bias_.data(), bias_squares_.data());
         const ScaledRow& row = scratch.row;
         linear_step(row.index.data(), row.value.data(), row.n_sparse, scratch.gradient.data(),
-                    scratch.sparse_decay.data(), groups, rate_, weights_.data());
+                    scratch.sparse_decay.data(), width(), rate_, weights_.data());
         linear_step(row.index.data() + row.n_sparse, row.value.data() + row.n_sparse, row.size() - row.n_sparse,
-                    scratch.gradient.data(), scratch.dense_decay.data(), groups, rate_, weights_.data());
+                    scratch.gradient.data(), scratch.dense_decay.data(), width(), rate_, weights_.data());
     }
 
     std::size_t n_labels_, n_inputs_;

@@ -25,6 +25,18 @@ class NeighboursScorer final : public Scorer {
         place(scratch.entries, scratch);
         nearest_.score(scratch.point.data(), scratch.nearest, raw);
     }
+    void score_block(const Row* x, std::size_t n, std::size_t, double* raw) const override {
+        static thread_local Scratch scratch;
+        static thread_local std::vector<float> points;
+        const std::size_t d = scale_.n_features();
+        points.resize(n * d);
+        for (std::size_t r = 0; r < n; ++r) {
+            scratch.entries.assign(x[r], d);
+            place(scratch.entries, scratch);
+            std::copy(scratch.point.begin(), scratch.point.end(), &points[r * d]);
+        }
+        nearest_.score_block(points.data(), n, scratch.nearest, raw);
+    }
     void score_to_learn(const Row& x, double* raw) override {
         scratch_.entries.assign(x, scale_.n_features());
         place(scratch_.entries, scratch_);

@@ -18,6 +18,16 @@ class OutputNeighboursScorer final : public Scorer {
         static thread_local NearestMemory::Scratch scratch;
         score(x, scratch, raw);
     }
+    void score_block(const Row* x, std::size_t n, std::size_t k, double* raw) const override {
+        static thread_local NearestMemory::Scratch scratch;
+        static thread_local std::vector<float> points;
+        points.resize(n * k);
+        for (std::size_t r = 0; r < n; ++r) {
+            place(x[r], scratch);
+            std::copy(scratch.point.begin(), scratch.point.end(), &points[r * k]);
+        }
+        nearest_.score_block(points.data(), n, scratch, raw);
+    }
     void score_to_learn(const Row& x, double* raw) override { score(x, scratch_, raw); }
     void prepare(const Row&, const Targets&, double, const double*) override { nearest_.make_room(1); }
     std::size_t make_room_for_block(const Row*, const Lesson*, std::size_t n) override {
