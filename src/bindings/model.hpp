@@ -35,9 +35,17 @@ class Rows {
         const auto width = static_cast<std::size_t>(std::max<std::int64_t>(n_features_, 1));
         return is_sparse_ ? std::min(kMostTogether, std::max<std::size_t>(1, kMostNumbers / width)) : kMostTogether;
     }
-    // Room for the dense copies of so many sparse rows.
+    // Room for the dense copies of so many sparse rows, all zero. To get it anew for a single row of a million features
+    // takes longer than to score the row: the last one is kept for the next call of the thread, unless it is large.
     std::vector<double> scratch(std::size_t n) const {
-        return std::vector<double>(is_sparse_ ? n * static_cast<std::size_t>(n_features_) : 0, 0.0);
+        std::vector<double> room = std::move(kept_room());
+        const std::size_t needed = is_sparse_ ? n * static_cast<std::size_t>(n_features_) : 0;
+        if (room.size() < needed) room.resize(needed, 0.0);
+        return room;
+    }
+    static void keep(std::vector<double> room) noexcept {
+        constexpr std::size_t kMostKept = 1 << 21;
+        if (room.size() <= kMostKept) kept_room() = std::move(room);
     }
 
     // Row i, which is the j-th of those at hand; of a sparse row a dense copy is laid out in `scratch`.
@@ -75,9 +83,15 @@ class Rows {
             task(x.data(), first, n);
             for (std::size_t j = 0; j < n; ++j) clear(x[j], j, room);
         }
+        keep(std::move(room));  // after an exception there are values in it, and it goes
     }
 
   private:
+    static std::vector<double>& kept_room() noexcept {
+        static thread_local std::vector<double> room;
+        return room;
+    }
+
     std::int64_t n_features_;
     std::size_t n_ = 0;
     bool is_sparse_ = false;
