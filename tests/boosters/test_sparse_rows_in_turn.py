@@ -10,15 +10,14 @@ K, D = 3, 50
 
 
 class Learner:
-    """Looks at the dense row; may ask another model, or fail."""
+    """A learner written in Python that asks another model, or fails."""
 
     def __init__(self, ask=None):
-        self.ask, self.fails, self.seen = ask, False, None
+        self.ask, self.fails = ask, False
 
     def predict(self, x):
         if self.ask is not None:
             self.ask()
-        self.seen = np.array(x)
         if self.fails:
             raise RuntimeError("no")
         return np.full(K, 1 / K)
@@ -27,43 +26,43 @@ class Learner:
         pass
 
 
-def rows(*columns):
-    matrix = np.zeros((len(columns), D))
-    for i, column in enumerate(columns):
-        matrix[i, column] = 1.0
-    return sp.csr_array(matrix)
+def dense_rows(n, seed):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, D)) * (rng.random((n, D)) < 0.3)
+
+
+def taught(learner=None):
+    """Trees look at the dense copy of a row."""
+    learners = [bl.learners.paper_trees(3), *([] if learner is None else [learner])]
+    model = bl.AdaOLMR(K, learners=learners, expert="weighted")
+    X = dense_rows(800, 0)
+    model.learn(X, np.stack([X[:, i] > 0 for i in range(K)], axis=1))
+    return model
+
+
+def assert_sees_what_is_there(model):
+    X = dense_rows(40, 1)
+    for x in X:
+        np.testing.assert_array_equal(model.votes(sp.csr_array(x[None]))[0], model.votes(x))
+    np.testing.assert_array_equal(model.votes(sp.csr_array(X)), model.votes(X))
+
+
+def test_single_rows_and_blocks_one_after_the_other():
+    assert_sees_what_is_there(taught())
 
 
 def test_a_call_that_fails_leaves_no_values_behind():
     learner = Learner()
-    model = bl.AdaOLMR(K, learners=[learner])
-    model.learn(rows(1, 2), [{0}, {1}])
+    model = taught(learner)
     learner.fails = True
     with pytest.raises(RuntimeError):
-        model.score(rows(7, 8))
+        model.score(sp.csr_array(np.full((2, D), 9.0)))
     learner.fails = False
-    model.score(rows(3))
-    assert np.flatnonzero(learner.seen).tolist() == [3]
+    assert_sees_what_is_there(model)
 
 
 def test_a_call_within_a_call_has_room_of_its_own():
-    inner_learner = Learner()
-    inner = bl.AdaOLMR(K, learners=[inner_learner])
-    inner.learn(rows(1), [{0}])
-    learner = Learner(ask=lambda: inner.score(rows(5)))
-    outer = bl.AdaOLMR(K, learners=[learner])
-    outer.learn(rows(2, 3), [{0}, {1}])
-    outer.score(rows(4))
-    assert np.flatnonzero(learner.seen).tolist() == [4]
-    assert np.flatnonzero(inner_learner.seen).tolist() == [5]
-
-
-def test_rows_of_other_lengths_in_turn():
-    wide, narrow = Learner(), Learner()
-    models = [bl.AdaOLMR(K, learners=[one]) for one in (wide, narrow)]
-    for column in (40, 3):
-        models[0].learn(rows(column), [{0}])
-        models[1].learn(rows(column)[:, :45], [{0}])
-        assert (
-            np.flatnonzero(wide.seen).tolist() == np.flatnonzero(narrow.seen).tolist() == [column]
-        )
+    inner = taught()
+    other = sp.csr_array(np.full((2, D), 9.0))
+    learner = Learner(ask=lambda: inner.score(other))
+    assert_sees_what_is_there(taught(learner))
