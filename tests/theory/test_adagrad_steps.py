@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import boostline as bl
-from boostline.theory import History, adversary, bounds, simulate
+from boostline import reference
+from boostline.theory import History, adversary, bounds, edges, simulate
 from boostline.theory.binomial import binomial_tail
 
 
@@ -44,9 +45,9 @@ def test_the_regret_of_a_weight_is_within_adagrads():
     rng = np.random.default_rng(3)
     k, n, streams, rounds = 3, 5, 6, 400
     relevant = adversary.draw_label_sets((streams, rounds), k, rng)
-    edges = np.where(np.arange(rounds)[:, None] % 100 < 50, 0.4, -0.4) * np.linspace(0, 1, n)
+    turning = np.where(np.arange(rounds)[:, None] % 100 < 50, 0.4, -0.4) * np.linspace(0, 1, n)
     simulator = simulate.AdaSimulator(streams, n, k, keep=True, steps="adagrad")
-    simulator.run(adversary.draw_votes(relevant, edges, rng), relevant)
+    simulator.run(adversary.draw_votes(relevant, turning, rng), relevant)
     regrets = simulator.weight_regrets()
     squares = np.array([history.slope_squares for history in simulator.histories()])
     assert (regrets <= 4 * np.sqrt(2 * squares)).all()
@@ -85,10 +86,10 @@ def test_200_random_streams_keep_every_bound(steps, k, edge):
     streams, n, rounds = 200, 8, 250
     rng = np.random.default_rng(7)
     relevant = adversary.draw_label_sets((streams, rounds), k, rng)
-    edges = rng.uniform(0.5, 1.0, size=n) * edge
-    edges[::5] *= -1
+    of_each = rng.uniform(0.5, 1.0, size=n) * edge
+    of_each[::5] *= -1
     simulator = simulate.AdaSimulator(streams, n, k, seed=1, steps=steps)
-    simulator.run(adversary.draw_votes(relevant, edges, rng), relevant)
+    simulator.run(adversary.draw_votes(relevant, of_each, rng), relevant)
     failures: dict[str, int] = {}
     for history in simulator.histories():
         for bound in bounds.report(history, delta=0.05):
@@ -104,8 +105,8 @@ def test_the_bound_without_rounding_was_not_proved_from_half_the_rounds_on_and_i
 
     The best of the experts 0 .. N - 1 is expert 0, whose scores are all 0. Hedge does not have it.
     """
-    rounds, edges = 10**10, np.array([1.0, 0.95, 0.9, 0.5])
-    n, gains = len(edges), np.array([bounds.edge_gain(edge) for edge in edges])
+    rounds, of_each = 10**10, np.array([1.0, 0.95, 0.9, 0.5])
+    n, gains = len(of_each), np.array([bounds.edge_gain(edge) for edge in of_each])
     top = rounds * math.log(2) + n * bounds.weight_regret_limit(rounds)
     best = 2 * top / gains.sum()
     assert rounds / 2 < best < rounds * (1 - 1 / math.e)
@@ -124,7 +125,7 @@ def test_the_bound_without_rounding_was_not_proved_from_half_the_rounds_on_and_i
         n_labels=2,
         rounds=rounds,
         label_set_sizes=np.array([0, rounds, 0]),
-        edges=edges,
+        edges=of_each,
         weight_sums=np.array([rounds / 2, m / 2, m / 2, m / 2]),
         max_weights=np.full(n, 2.0),
         expert_losses=np.full(n, m),
@@ -133,6 +134,27 @@ def test_the_bound_without_rounding_was_not_proved_from_half_the_rounds_on_and_i
     for bound in bounds.report(history):
         assert bound.holds, str(bound)
     assert bounds.ada_olmr_best_expert(history).total == pytest.approx(m)  # with nothing to spare
+
+
+def test_a_copy_of_a_learner_that_follows_the_labels_has_no_edge_left():
+    """Proposition 11: at the best fixed weight of a learner, a second learner with the same votes has the edge 0."""
+    rng = np.random.default_rng(5)
+    relevant = adversary.draw_label_sets((200,), 4, rng)
+    votes = rng.dirichlet(np.ones(4), size=200) * 0.95 + 0.05 * relevant / relevant.sum(1)[:, None]
+
+    def slope(alpha):
+        rounds = zip(votes, relevant, strict=True)
+        return sum(reference.logistic_gradient(alpha * h, y) @ h for h, y in rounds)
+
+    low, high = -2.0, 2.0
+    assert slope(low) < 0 < slope(high)  # the best weight is inside
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if slope(middle) < 0 else (low, middle)
+    edge = edges.EmpiricalEdge()
+    for h, y in zip(votes, relevant, strict=True):
+        edge.update(reference.logistic_gradient(low * h, y), h, y)
+    assert abs(edge.value) < 1e-12 and edge.weight_sum > 1
 
 
 @pytest.mark.gate
