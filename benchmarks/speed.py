@@ -4,8 +4,10 @@
 2. OnlineBMR against Ada.OLMR on m-reduced (needs BOOSTLINE_DATA).
 3. Two threads against one.
 4. Examples per second on every data set that is there.
+5. With ``--older PATH``: the recommended model against an older build (the ``src`` folder of a checkout with its core
+   built in place) and against Vowpal Wabbit, in turns (``older_build.py``; needs BOOSTLINE_DATA).
 
-``--record`` adds the ratios of 1 to 3 to ``benchmarks/history.jsonl``.
+``--record`` adds the ratios of 1 to 3 and of 5 to ``benchmarks/history.jsonl``.
 """
 
 from __future__ import annotations
@@ -14,8 +16,10 @@ import argparse
 import json
 import os
 import time
+from pathlib import Path
 
 import history
+import older_build
 from river_program import RiverAdaOLMR
 
 import boostline as bl
@@ -94,13 +98,20 @@ def main() -> None:
     parser.add_argument(
         "--rows", type=int, default=500, help="rows of yeast for the comparison with River"
     )
-    parser.add_argument("--only", choices=["river", "bmr", "threads", "sets"])
+    parser.add_argument("--only", choices=["river", "bmr", "threads", "sets", "older"])
+    parser.add_argument("--older", type=Path, help="the src folder of an older build")
+    parser.add_argument("--repeats", type=int, default=3, help="turns with the older build")
     parser.add_argument("--record", action="store_true", help="add the ratios to the history")
     arguments = parser.parse_args()
     parts = {"river": lambda: against_river(arguments.rows), "threads": threads, "sets": all_sets}
     if os.environ.get("BOOSTLINE_DATA"):
         parts["bmr"] = bmr_against_ada
     ratios = {}
+    if arguments.older is not None and arguments.only in (None, "older"):
+        for data_set, n in (("scene", 2407), ("yeast", 2417), ("mediamill", 4000)):
+            figures = older_build.compare(data_set, n, arguments.older, arguments.repeats)
+            print("older", json.dumps(figures, indent=2), flush=True)
+            ratios.update(figures)
     for name, measure in parts.items():
         if arguments.only in (None, name):
             figures = measure()

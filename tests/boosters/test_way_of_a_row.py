@@ -33,6 +33,8 @@ def read(monkeypatch):
     monkeypatch.setattr(rows, "_sparse_rows", counting("rows", sparse))
     monkeypatch.setattr(labels.LabelSpace, "_read_indicators", counting("labels", indicators))
     monkeypatch.setattr(labels, "read_told", counting("labels", sets))
+    simple = labels.LabelSpace._simple_places
+    monkeypatch.setattr(labels.LabelSpace, "_simple_places", counting("labels", simple))
     monkeypatch.setattr("boostline.river.classifiers.read_told", counting("labels", sets))
     return counts
 

@@ -61,6 +61,10 @@ class LabelSpace:
         """
         if isinstance(relevant, LabelSets):
             return self._already_read(relevant, n, name)
+        if is_single and unknown is None and type(relevant) in (set, frozenset):
+            places = self._simple_places(relevant)
+            if places is not None:
+                return LabelSets(1, self.n_labels, lists=(LabelLists.of([places]), None))
         sets = self._read(relevant, n, is_single, name)
         if unknown is None:
             return sets
@@ -93,6 +97,16 @@ class LabelSpace:
         raise ValueError(
             f"{said}{meant}, but labels must be those of the model: {frames.shortened(self.names)}"
         )
+
+    def _simple_places(self, relevant: Any) -> list[int] | None:
+        """The places of a set of names, or of whole numbers where there are no names; None for all else."""
+        if self.names is None:
+            n = self.n_labels
+            simple = all(type(one) is int and 0 <= one < n for one in relevant)
+            return sorted(relevant) if simple else None
+        place = self._place
+        simple = all(type(one) is str and one in place for one in relevant)
+        return sorted(place[one] for one in relevant) if simple else None
 
     def _already_read(self, sets: LabelSets, n: int, name: str) -> LabelSets:
         if (sets.n, sets.n_labels) != (n, self.n_labels):

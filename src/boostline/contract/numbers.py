@@ -13,7 +13,7 @@ FloatArray = NDArray[np.float64]
 def read_weights(weight: Any, n: int, name: str = "weight") -> FloatArray:
     """Check importance weights: numbers in [0, 1], one for all rows or one for each."""
     if type(weight) is float and 0.0 <= weight <= 1.0:  # as it mostly is
-        return np.full(n, weight)
+        return np.full(n, weight) if n != 1 else np.array([weight])
     try:
         array = np.asarray(weight, dtype=np.float64)
     except (TypeError, ValueError) as error:

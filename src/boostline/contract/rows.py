@@ -69,6 +69,10 @@ class Rows:
         return Rows(native, stop - start, self.n_features, False, self.names)
 
 
+#: So few values are checked in the time of one call.
+_FEW = 1024
+
+
 def read_rows(x: Any, features: Sequence[Any] | None = None, name: str = "x") -> Rows:
     """Check features: shape, type, and that no value is infinite or beyond `LARGEST_VALUE` (NaN: missing).
 
@@ -84,6 +88,8 @@ def read_rows(x: Any, features: Sequence[Any] | None = None, name: str = "x") ->
     """
     if isinstance(x, Rows):
         return x
+    if type(x) is np.ndarray and x.dtype.kind == "f" and x.size:  # as it mostly is
+        return _dense_rows(x, name, None)
     if isinstance(x, Mapping):
         raise TypeError(
             f"{name} is a dict, but must be an array, a frame or a sparse matrix "
@@ -120,7 +126,9 @@ def _dense_rows(x: Any, name: str, names: Sequence[Any] | None) -> Rows:
         raise ValueError(
             f"{name} has {array.ndim} dimensions, but must be one example (d,) or a block (n, d)"
         )
-    matrix = np.ascontiguousarray(np.atleast_2d(array), dtype=np.float64)
+    matrix = array if array.ndim == 2 else array[None, :]
+    if array.dtype != np.float64 or not array.flags.c_contiguous:
+        matrix = np.ascontiguousarray(matrix, dtype=np.float64)
     _refuse_too_large(matrix, name)
     return Rows(matrix, matrix.shape[0], matrix.shape[1], array.ndim == 1, names)
 
@@ -156,7 +164,13 @@ def large_text(value: float) -> str:
 
 
 def _refuse_too_large(values: FloatArray, name: str, csr: CSR | None = None) -> None:
-    # No copy in the common case; with NaN neither holds, and the values are looked at one by one.
+    # No copy in the common case; with NaN nothing holds, and the values are looked at one by one.
+    if values.size <= _FEW:
+        flat = values.reshape(-1)
+        if (
+            flat.dot(flat) <= LARGEST_VALUE * LARGEST_VALUE
+        ):  # so is every square; faster than two extremes
+            return
     if not values.size or (values.max() <= LARGEST_VALUE and values.min() >= -LARGEST_VALUE):
         return
     if (bad := too_large(values)).any():
