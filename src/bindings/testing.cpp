@@ -8,6 +8,7 @@
 #include "bindings/model.hpp"
 #include "bindings/parts.hpp"
 #include "core/kernels/label_updates.hpp"
+#include "core/kernels/widths.hpp"
 #include "core/math.hpp"
 #include "core/memory_faults.hpp"
 #include "core/philox.hpp"
@@ -61,6 +62,15 @@ void bind_testing(nb::module_& m) {
             return MemoryFaults::n_failed.exchange(0);
         },
         "n"_a, "only_one"_a = false);
+    // Loops for vectors of this width from now on: 0 plain, 1 AVX2, 2 AVX-512. Returns what it was; -1 only asks.
+    m.def(
+        "set_vector_width",
+        [](int width) {
+            const int before = static_cast<int>(vector_width());
+            if (width >= 0 && width <= 2) vector_width() = static_cast<Width>(width);
+            return before;
+        },
+        "width"_a);
     // Votes, experts' scores and costs.
     m.def("last_round", [](const Model& self) {
         const auto [votes, scores, costs] = self.reading(

@@ -20,6 +20,8 @@ from model_zoo import ZOO, D, K, each_model, each_saved_model, rows
 from scipy import sparse
 from states import assert_same_model, assert_same_state
 
+from boostline import _core
+
 WEIGHTED, NEW_LABEL, NEW_FEATURES, END = 40, 90, 120, 150
 #: A life is cut before the kernel's first fit at 32 rows and after it, where its 64 landmarks are complete, and later.
 CUTS = (0, 1, 20, 32, 33, WEIGHTED, 63, 64, 65, NEW_LABEL, NEW_LABEL + 1, NEW_FEATURES, 121, END)
@@ -72,6 +74,32 @@ def assert_the_plain_life(kind, model, scores):
 def test_a_block_equals_the_loop_of_its_rows(kind):
     assert_the_plain_life(kind, *live(kind.make()))
     assert all(np.isfinite(scores).all() for scores in plain(kind)[1])
+
+
+@each_model
+@pytest.mark.parametrize("length", [7, 1000])
+def test_blocks_of_any_length_change_no_bit(kind, length):
+    """A life without growth, longer than any block that is learned together; scores of blocks are those of rows."""
+    X, Y = rows(330)
+    model, twin = kind.make(), kind.make()
+    found = [model.learn(X[i : i + length], Y[i : i + length]) for i in range(0, len(X), length)]
+    expected = [twin.learn(X[i : i + 256], Y[i : i + 256]) for i in range(0, len(X), 256)]
+    np.testing.assert_array_equal(np.concatenate(found), np.concatenate(expected))
+    assert_same_state(model.state(), twin.state())
+    np.testing.assert_array_equal(model.score(X[:80]), [twin.score(x) for x in X[:80]])
+
+
+@pytest.mark.parametrize("name", ["ranker", "kernel", "linear", "ridge", "neighbours"])
+def test_vector_widths_change_no_bit(name):
+    """The loops that are written in vectors are told to use narrower ones than the machine has."""
+    kind = ZOO[name]
+    widest = _core.testing.set_vector_width(-1)
+    try:
+        for width in range(widest):
+            _core.testing.set_vector_width(width)
+            assert_the_plain_life(kind, *live(kind.make()))
+    finally:
+        _core.testing.set_vector_width(widest)
 
 
 @each_model
