@@ -232,7 +232,7 @@ class Booster {
     // some of the labels only (topk_booster.hpp).
     virtual const Labels& hear(const Labels& labels, const double*) { return labels; }
     virtual double loss_of(const double* scores, const Labels& labels, PairScratch& scratch) const {
-        return scratch.rank_loss(scores, labels);
+        return scratch.rank_loss_alone(scores, labels);
     }
     // Whether learners that follow the labels are to hear of a row although it has no pair to rank.
     virtual bool learns_without_pairs(const Labels&) const { return false; }
@@ -288,6 +288,7 @@ class Booster {
     double most_loss() const { return static_cast<double>(clock_) * loss_limit() * (1.0 + 1e-6); }
     virtual double loss_limit() const { return 1.0; }
 
+    const double* votes_in_round() const { return votes_.data(); }
     double* expert_row(std::int32_t i) {
         return &expert_scores_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)];
     }
@@ -423,17 +424,19 @@ class Booster {
             learners_.for_each([&](std::size_t i, Learner& learner, int thread) {
                 PairScratch& scratch = scratch_[static_cast<std::size_t>(thread)];
                 const auto k = static_cast<std::size_t>(n_labels_), n = static_cast<std::size_t>(learner.n_votes());
-                scratch.costs.resize(n * k);
+                const bool hears = learner.hears_costs();
+                scratch.costs.resize(hears ? n * k : 0);
                 scratch.weights.resize(n);
                 for (std::size_t v = 0; v < n; ++v) {
                     const std::size_t vote = learners_.first_vote(i) + v;
                     const double* raw = &costs_[vote * k];
                     const auto [low, high] = range_of(raw, k);
                     const double width = high - low;
+                    cost_widths_[vote] = width;
+                    if (!hears) continue;
                     for (std::size_t j = 0; j < k; ++j)
                         scratch.costs[v * k + j] = width > 0.0 ? (raw[j] - low) / width : 0.0;
                     scratch.weights[v] = width * labels.importance;
-                    cost_widths_[vote] = width;
                 }
                 learner.prepare(x, labels, scratch.costs.data(), scratch.weights.data());
             });

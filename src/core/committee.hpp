@@ -65,6 +65,7 @@ class Committee final : public Learner {
             members_[i].scorer->learn(row_of(i, x, workspace_), targets_, labels.importance,
                                       &workspace_.raw[i * n_labels_]);
     }
+    bool hears_costs() const override { return false; }
     bool works_in_commit() const override { return true; }
 
     // Member after member takes all rows of a block: nobody pushes another's state out of the caches.

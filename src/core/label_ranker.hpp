@@ -28,7 +28,13 @@ class LabelRanker final : public Booster {
         learner_weights_.resize(prior.size());
         pool_slopes_.resize(prior.size());
         power_sums_.resize(portfolio_.size());
+        resize_round();
         use_weights();
+    }
+
+    void grow_labels(std::int32_t n) override {
+        Booster::grow_labels(n);
+        resize_round();
     }
 
     std::unique_ptr<Booster> clone(bool share_serial) const override {
@@ -87,27 +93,27 @@ class LabelRanker final : public Booster {
     }
     std::int32_t experts_needed(std::uint64_t) const override { return n_votes_; }
 
+    // In a round of learning, what was found out about the votes is kept for `prepare`.
     void follow(const double* votes, const double*, std::uint64_t, double* scores) const override {
         const auto k = static_cast<std::size_t>(n_labels_);
-        std::fill(scores, scores + k, 0.0);
-        for (std::int32_t i = 0; i < n_votes_; ++i) add_vote_to(votes + static_cast<std::size_t>(i) * k, i, scores);
-        Pooling& pooling = room_to_pool();
-        pool(votes, pooling.logs.data(), pooling.pooled.data());
-        add_vote_to(pooling.pooled.data(), n_votes_, scores);
+        if (votes == votes_in_round()) {
+            look_at_votes();
+            std::copy(scores_.begin(), scores_.end(), scores);
+            return;
+        }
+        static thread_local Look look;
+        look.logs.resize(static_cast<std::size_t>(n_votes_) * k);
+        look.pooled.resize(k);
+        look.power_sums.resize(portfolio_.size());
+        look_at(votes, look.logs.data(), look.pooled.data(), look.power_sums.data(), scores);
     }
 
     void prepare(const Labels& labels) override {
         const auto k = static_cast<std::size_t>(n_labels_);
         relevant_votes_.resize(labels.relevant.size() * portfolio_.size());
-        costs_.assign(k, 0.0);
-        logs_.resize(static_cast<std::size_t>(n_votes_) * k);
-        pooled_.resize(k);
-        pool(vote_row(0), logs_.data(), pooled_.data());
-        for (std::int32_t i = 0; i <= n_votes_; ++i) {
-            double* sums = &power_sums_[static_cast<std::size_t>(i) * kTemperatures];
-            power_sums(any_vote(i), k, floor(), sums);
-            add_vote_to(any_vote(i), i, sums, costs_.data());
-        }
+        if (!has_looked_) look_at_votes();
+        has_looked_ = false;
+        std::copy(scores_.begin(), scores_.end(), costs_.begin());
         for (std::size_t i = 0; i < pool_slopes_.size(); ++i) {
             double of_relevant = 0.0;
             for (const std::int32_t l : labels.relevant) of_relevant += logs_[i * k + static_cast<std::size_t>(l)];
@@ -128,23 +134,20 @@ class LabelRanker final : public Booster {
         // costs_ is s so far; the gradient of f in ln s, where s is kept normalised, is c (s - 1 / |Y| on Y).
         for (const std::int32_t l : labels.relevant)
             costs_[static_cast<std::size_t>(l)] -= 1.0 / static_cast<double>(labels.relevant.size());
-        for (double& cost : costs_) cost *= scale(labels);
+        const double c = scale(labels);
+        for (double& cost : costs_) cost *= c;
     }
 
     bool make_own_room(const Example* rows, std::size_t n) override {
         std::size_t most = 0;
         for (std::size_t r = 0; r < n; ++r) most = std::max(most, rows[r].labels.relevant.size());
         relevant_votes_.reserve(most * portfolio_.size());
-        costs_.reserve(static_cast<std::size_t>(n_labels_));
-        logs_.reserve(static_cast<std::size_t>(n_votes_) * static_cast<std::size_t>(n_labels_));
-        pooled_.reserve(static_cast<std::size_t>(n_labels_));
-        room_to_pool();  // this thread's, for `follow`
         return true;
     }
 
     // The same for all learners. What stands for expert i here is learner i alone.
     void compute_costs(int i, const Labels& labels, PairScratch& scratch) override {
-        rank_losses_[static_cast<std::size_t>(i)] = i == 0 ? 0.0 : scratch.rank_loss(vote_row(i - 1), labels);
+        rank_losses_[static_cast<std::size_t>(i)] = i == 0 ? 0.0 : scratch.rank_loss_alone(vote_row(i - 1), labels);
         std::copy(costs_.begin(), costs_.end(), cost_row(i));
     }
 
@@ -178,17 +181,6 @@ class LabelRanker final : public Booster {
     }
 
   private:
-    struct Pooling {
-        std::vector<double> logs, pooled;
-    };
-    // Scores may be asked for in several threads at once.
-    Pooling& room_to_pool() const {
-        static thread_local Pooling pooling;
-        pooling.logs.resize(static_cast<std::size_t>(n_votes_) * static_cast<std::size_t>(n_labels_));
-        pooling.pooled.resize(static_cast<std::size_t>(n_labels_));
-        return pooling;
-    }
-
     // Sums over all rows: of c (mean of -ln s[l] - ln(|Y|!) / |Y|), which bounds the second, the rank losses times
     // c spread; and of c spread, which is the row's importance where spread >= 1.
     struct Surrogate {
@@ -212,8 +204,32 @@ class LabelRanker final : public Booster {
         }
         to_distribution(pooled, k);
     }
+    // The scores of a row, and what they are made of.
+    void look_at(const double* votes, double* logs, double* pooled, double* sums, double* scores) const {
+        const auto k = static_cast<std::size_t>(n_labels_);
+        std::fill(scores, scores + k, 0.0);
+        pool(votes, logs, pooled);
+        for (std::int32_t i = 0; i <= n_votes_; ++i) {
+            const double* vote = i < n_votes_ ? votes + static_cast<std::size_t>(i) * k : pooled;
+            double* own = sums + static_cast<std::size_t>(i) * kTemperatures;
+            power_sums(vote, k, floor(), own);
+            add_vote_to(vote, i, own, scores);
+        }
+    }
+    void look_at_votes() const {
+        look_at(votes_in_round(), logs_.data(), pooled_.data(), power_sums_.data(), scores_.data());
+        has_looked_ = true;
+    }
     // Of the row at hand; the pooled one comes after the others.
     const double* any_vote(std::int32_t i) { return i < n_votes_ ? vote_row(i) : pooled_.data(); }
+    void resize_round() {
+        const auto k = static_cast<std::size_t>(n_labels_);
+        logs_.resize(static_cast<std::size_t>(n_votes_) * k);
+        pooled_.resize(k);
+        scores_.resize(k);
+        costs_.resize(k);
+        has_looked_ = false;
+    }
 
     // Added to every vote, so that ln s is finite.
     double floor() const { return 0.01 / static_cast<double>(n_labels_); }
@@ -251,8 +267,13 @@ class LabelRanker final : public Booster {
     LogPool pool_;
     Portfolio portfolio_;
     Surrogate surrogate_;
-    // Of the row at hand.
-    std::vector<double> power_sums_, relevant_votes_, costs_, logs_, pooled_, pool_slopes_;
+    struct Look {
+        std::vector<double> logs, pooled, power_sums;
+    };
+    // Of the row that is being learned; what `follow` finds out is kept for `prepare`.
+    mutable std::vector<double> logs_, pooled_, power_sums_, scores_;
+    mutable bool has_looked_ = false;
+    std::vector<double> relevant_votes_, costs_, pool_slopes_;
 };
 
 }  // namespace boostline

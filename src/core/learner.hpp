@@ -32,6 +32,8 @@ class Learner {
     // `commit` does the rest, and can not fail. Costs are n_votes() x k in [0, 1], weights n_votes(): weight * costs is
     // the raw cost up to a constant.
     virtual void prepare(const Row& x, const Labels& labels, const double* costs, const double* weights) = 0;
+    // Whether it looks at the costs at all; one that does not is given none.
+    virtual bool hears_costs() const { return true; }
     virtual void cancel() noexcept {}
     virtual void commit(const Row& x, const Labels& labels) noexcept = 0;
     // Whether commit is where the work is: then it is worth a thread.

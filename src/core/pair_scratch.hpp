@@ -27,6 +27,16 @@ struct PairScratch {
         for (std::size_t i = 0; i < relevant.size(); ++i) relevant[i] = scores[labels.relevant[i]];
         for (std::size_t i = 0; i < irrelevant.size(); ++i) irrelevant[i] = scores[labels.irrelevant[i]];
     }
+    // The same number, with the scores left as they are: pairs of a relevant label with any label, less those with
+    // another relevant one. Halves are exact in any order.
+    double rank_loss_alone(const double* scores, const Labels& labels) {
+        const std::size_t k = labels.is_relevant.size(), n = labels.relevant.size();
+        if (n + labels.irrelevant.size() != k) return rank_loss(scores, labels);
+        relevant.resize(n);
+        for (std::size_t i = 0; i < n; ++i) relevant[i] = scores[labels.relevant[i]];
+        return labels.pair_weight() * (count_inversions(relevant.data(), n, scores, k) -
+                                       count_inversions(relevant.data(), n, relevant.data(), n));
+    }
     // Leaves the scores here, split.
     double rank_loss(const double* scores, const Labels& labels) {
         split(scores, labels);

@@ -26,6 +26,9 @@ from boostline.learners.scorers import (
     Stack,
 )
 
+#: Every vote takes time in proportion to the labels: above so many the default gives as few as it can.
+MANY_LABELS = 8192
+
 #: The members of the default, in the order of their votes.
 MEMBERS: tuple[Scorer, ...] = (
     Kernel(),
@@ -39,7 +42,7 @@ MEMBERS: tuple[Scorer, ...] = (
     Generations(Kernel(), length=300),
     Generations(Linear(n_replays=6, memory=700), length=700),
     SparseLinear(),
-    Centroids(),
+    Centroids(most_labels=MANY_LABELS),
 )
 
 
@@ -142,6 +145,8 @@ class Committee(Description):
             return False
         if member.is_for_few_labels and n_labels > self.few_labels:
             return False
+        if member.most_labels is not None and n_labels > member.most_labels:
+            return False
         is_large = n_features * n_labels > self.most_weights
         if member.is_sparse:
             are_all = all(m.is_sparse for m in self.members)
@@ -243,4 +248,4 @@ def auto_mix() -> list[Description]:
     >>> [d.kind for d in auto_mix()]
     ['committee', 'recency', 'recency', 'recency']
     """
-    return [Committee(), Recency(1.0), Recency(0.9), Recency(0.5)]
+    return [Committee(), Recency(1.0), *(Recency(d, MANY_LABELS) for d in (0.9, 0.5))]

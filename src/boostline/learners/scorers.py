@@ -46,6 +46,8 @@ class Scorer(Description):
     is_for_few_features: ClassVar[bool] = False
     #: Whether a committee does without it where labels are many.
     is_for_few_labels: ClassVar[bool] = False
+    #: With more labels than this a model leaves it out; None: never.
+    most_labels: int | None = None
     #: Whether its state holds what was seen alone, however many features and labels there are.
     is_sparse: ClassVar[bool] = False
     #: For a scorer that learns from other members' scores instead of the features: their names.
@@ -63,7 +65,8 @@ class Scorer(Description):
     def scorer(self, n_labels: int, n_features: int) -> _core.Scorer:
         """Make the scorer: the core knows it by its kind, and takes the fields as settings."""
         settings = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
-        settings.pop("reads", None)
+        for name in ("reads", "most_labels"):
+            settings.pop(name, None)
         if isinstance(of := settings.get("of"), Scorer):
             settings["of"] = of.scorer(n_labels, n_features)
         return _core.scorer(self.kind, n_labels, n_features, settings)
@@ -189,6 +192,8 @@ class Centroids(Scorer):
     ----------
     max_bytes
         What the means may take. Beyond it the features that are least use are forgotten.
+    most_labels
+        With more labels than this a committee leaves it out. None: never.
 
     Examples
     --------
@@ -202,9 +207,12 @@ class Centroids(Scorer):
     kind: ClassVar[str] = "centroids"
     is_sparse: ClassVar[bool] = True
     max_bytes: int = 2**27
+    most_labels: int | None = None
 
     def __post_init__(self) -> None:
         whole_number(self.max_bytes, "max_bytes", 0, 2**62)
+        if self.most_labels is not None:
+            whole_number(self.most_labels, "most_labels", 1, 2**31 - 1)
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return 8 * n_labels  # lengths
@@ -288,15 +296,30 @@ class Recency(Scorer):
 
     It helps on sorted or bursty streams; on others the booster soon gives it little weight. With ``decay=1`` it is
     the frequency of the labels.
+
+    Parameters
+    ----------
+    decay
+        What a row counts after each further row.
+    most_labels
+        With more labels than this it is left out: every vote takes time in proportion to the labels. None: never.
     """
 
     kind: ClassVar[str] = "recency"
     is_sparse: ClassVar[bool] = True
     sees_features: ClassVar[bool] = False
     decay: float = 0.9
+    most_labels: int | None = None
 
     def __post_init__(self) -> None:
         real_number(self.decay, "decay", 0.0, 1.0)
+        if self.most_labels is not None:
+            whole_number(self.most_labels, "most_labels", 1, 2**31 - 1)
+
+    def resolve(
+        self, n_features: int, rng: np.random.Generator, n_labels: int = 1
+    ) -> list[Description]:
+        return [] if self.most_labels is not None and n_labels > self.most_labels else [self]
 
 
 @dataclass(frozen=True)
