@@ -298,7 +298,7 @@ def keys(arguments: argparse.Namespace) -> None:
     place = frame.groupby("tenant").cumcount()
     learned, later = frame[place < few], frame[place >= few]
     folder = Path(tempfile.mkdtemp(dir=arguments.folder))
-    learned.to_parquet(folder / "rows.parquet")
+    learned.to_parquet(folder / "rows.parquet", index=False)
     names = [f"x{j}" for j in range(8)]
 
     def fresh() -> bl.LabelRanker:

@@ -20,10 +20,10 @@ import numpy as np
 class Costs:
     """What a job costs; the defaults are those of mediamill's rows in docs/scale.md."""
 
-    one_by_one: float = 1.7e-3  # seconds per row of the sample and of the tail
-    statistics: float = 0.31e-3  # seconds per row on a worker
+    one_by_one: float = 1.1e-3  # seconds per row of the sample and of the tail
+    statistics: float = 0.37e-3  # seconds per row on a worker
     merge: float = 0.02  # seconds per part, on the driver
-    finish: float = 0.4  # seconds
+    finish: float = 0.5  # seconds
     megabytes: float = 11.0  # of a part
     model_megabytes: float = 20.0
     bandwidth: float = 100.0  # megabytes per second, of the driver's line
