@@ -121,6 +121,7 @@ def plot(records: list[dict[str, Any]], folder: Path) -> None:
         figure, grid = panels(len(names), height=2.6, across=3)
         for axes, name in zip(grid, names, strict=True):
             of_set = [r for r in records if r["set"] == name]
+            ticks = sorted({r[field] for r in of_set if r["question"] in (question, "passes")})
             for label, colour in zip(FULL, SERIES, strict=False):
                 asked = [r for r in of_set if r["model"] == label and r["passes"] == 1]
                 if question == "passes":
@@ -134,7 +135,7 @@ def plot(records: list[dict[str, Any]], folder: Path) -> None:
                 full = mean(of_set, model=label, question="full")
                 axes.axhline(full, color=colour, linestyle=":", label=f"{label}, all labels")
             axes.set_xscale("log")
-            axes.set_xticks(places, [str(p) for p in places], minor=False)
+            axes.set_xticks(ticks, [str(p) for p in ticks], minor=False)
             axes.minorticks_off()
             what = "passes over the train rows" if question == "passes" else "labels shown"
             axes.set_xlabel(what)
