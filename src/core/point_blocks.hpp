@@ -1,6 +1,6 @@
 // Points in single precision, for distances to all of them: in blocks of kPointBlock, coordinate by coordinate.
 //
-// Half the memory to walk, and twice as many numbers in a vector; the losses do not notice (docs/theory.md).
+// Half the memory to walk, and twice as many numbers in a vector. Distances are exact to about six digits.
 #pragma once
 
 #include <algorithm>
