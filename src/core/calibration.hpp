@@ -160,17 +160,18 @@ class Calibration {
     void grow_labels(std::int32_t n) {
         const auto k = static_cast<std::size_t>(n);
         labels_.resize(k);
-        q_.resize(k);
+        q_.resize(is_distribution_ ? 0 : k);
         seen_.resize(k, 0);
         top_.resize(std::min(k, kHighest));
     }
 
     // The k scores become P(relevant), all of them strictly between 0 and 1.
     void probabilities(double* scores) const noexcept {
-        const double level = level_.at(level_.values(), level_.place(made_q(scores, labels_.size())));
+        const Distribution q = distribution(scores, scores);
+        const double level = level_.at(level_.values(), level_.place(q.concentration));
         for (std::size_t l = 0; l < labels_.size(); ++l) {
             const Label& label = labels_[l];
-            scores[l] = sigmoid(label.offset + label.slope * (curve_at(curve_.place(logit(scores[l]))) + level));
+            scores[l] = sigmoid(label.offset + label.slope * (curve_at(curve_.place(logit(q[l]))) + level));
         }
     }
 
@@ -178,11 +179,10 @@ class Calibration {
     void learn(const double* scores, const Labels& labels) noexcept {
         if (!(labels.importance > 0.0)) return;
         const std::size_t k = labels_.size();
-        std::copy(scores, scores + k, q_.data());
-        const double concentration = made_q(q_.data(), k);
-        if (!std::isfinite(concentration)) return;  // scores that are no numbers teach nothing
-        const auto row = level_.place(concentration);
-        Row at{row, level_.at(level_.values(), row), 0.0, 0.0, 0, 0, 0};
+        const Distribution q = distribution(scores, q_.data());
+        if (!std::isfinite(q.concentration)) return;  // scores that are no numbers teach nothing
+        const auto row = level_.place(q.concentration);
+        Row at{q, row, level_.at(level_.values(), row), 0.0, 0.0, 0, 0, 0};
         rows_ += 1.0;
         curve_.begin_row(1.0 - 1.0 / std::min(rows_ + 1.0, kMemory));
         level_.begin_row(1.0 - 1.0 / std::min(rows_ + 1.0, kMemory));
@@ -307,7 +307,14 @@ class Calibration {
         double b00 = 0.0, b01 = 0.0, b11 = 0.0;  // sums of second derivatives
         Cut cut;
     };
+    // q, in proportion to `values`: of thousands of labels few are looked at.
+    struct Distribution {
+        const double* values;
+        double scale, concentration;  // ln sum q^2
+        double operator[](std::size_t l) const { return values[l] * scale; }
+    };
     struct Row {
+        Distribution q;
         Level::Place place;
         double level, gradient, curvature;
         double n_named, n_right, n_relevant;
@@ -320,8 +327,9 @@ class Calibration {
         return Curve::at(rising_, p) + kBeyondSlope * curve_.step() * p.beyond;
     }
 
-    // The scores become q; returns ln sum q^2.
-    double made_q(double* scores, std::size_t k) const noexcept {
+    // `room` for k numbers may be the scores themselves.
+    Distribution distribution(const double* scores, double* room) const noexcept {
+        const std::size_t k = labels_.size();
         double total = sum(scores, k);
         if (!is_distribution_) {
             const double mean = total / static_cast<double>(k);
@@ -334,18 +342,18 @@ class Calibration {
             const double deviation = std::sqrt(squares / static_cast<double>(k));
             // Equal scores differ from their mean by rounding: that is no order.
             const double scale = deviation > std::fabs(mean) * kRounding ? kSharpness / deviation : 0.0;
-            for (std::size_t l = 0; l < k; ++l) scores[l] = exp_(scale * (scores[l] - largest));
+            for (std::size_t l = 0; l < k; ++l) room[l] = exp_(scale * (scores[l] - largest));
+            scores = room;
             total = sum(scores, k);
         }
         const double scale = total > 0.0 ? 1.0 / total : 0.0;
-        for (std::size_t l = 0; l < k; ++l) scores[l] *= scale;
-        return log_(std::max(dot(scores, scores, k), 1e-300));
+        return {scores, scale, log_(std::max(dot(scores, scores, k) * (scale * scale), 1e-300))};
     }
 
     void learn_some(const Labels& labels, Row& at) noexcept {
         const std::size_t k = labels_.size(), stride = (k + kInTurn - 1) / kInTurn;
         for (const std::int32_t l : labels.relevant) learn_label(l, true, labels.importance, at);
-        top_labels(q_.data(), q_.size(), top_.size(), top_.data());
+        top_labels(at.q.values, k, top_.size(), top_.data());
         // Labels that are neither relevant nor irrelevant are unknown.
         const auto is_irrelevant = [&](std::int64_t l) {
             return std::binary_search(labels.irrelevant.begin(), labels.irrelevant.end(), static_cast<std::int32_t>(l));
@@ -364,7 +372,7 @@ class Calibration {
     void learn_label(std::int32_t index, bool is_relevant, double weight, Row& at) noexcept {
         const auto l = static_cast<std::size_t>(index);
         Label& label = labels_[l];
-        const auto place = curve_.place(logit(q_[l]));
+        const auto place = curve_.place(logit(at.q[l]));
         const double u = curve_at(place) + at.level, p = sigmoid(label.offset + label.slope * u);
         const double error = weight * ((is_relevant ? 1.0 : 0.0) - p), v = weight * (p * (1.0 - p) + 1e-12);
 

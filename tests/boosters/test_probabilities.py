@@ -11,6 +11,7 @@ import pytest
 
 import boostline as bl
 from boostline.learners import Linear, Ridge, SparseLinear, paper_trees
+from boostline.reference.calibration import Calibration
 
 MODELS = {
     "ranker": lambda k: bl.LabelRanker(k, learners=[Linear(), Ridge()], seed=1),
@@ -113,6 +114,22 @@ def test_blocks_copies_and_files_go_on_exactly(make, tmp_path):
     np.testing.assert_array_equal(whole.probabilities(X), parts.probabilities(X))
     for aim in ("micro-f1", "macro-f1"):
         np.testing.assert_array_equal(whole.thresholds(aim), parts.thresholds(aim))
+
+
+@each_model
+def test_the_twin_in_numpy_agrees(make):
+    X, Y = stream(400, k=5)
+    model = make(5)
+    weights = np.random.default_rng(3).choice([0.5, 1.0], 400)
+    scores = model.learn(X, Y, weight=weights)
+    twin = Calibration(5, is_distribution=isinstance(model, bl.LabelRanker))
+    for given, relevant, weight in zip(scores, Y, weights, strict=True):
+        twin.learn(given, relevant, weight)
+    given, likely = model.scores_and_probabilities(X[:50])
+    expected = [twin.probabilities(row) for row in given]
+    np.testing.assert_allclose(likely, expected, rtol=1e-6)
+    np.testing.assert_allclose(model.thresholds(), twin.micro_threshold())
+    np.testing.assert_allclose(model.thresholds("macro-f1"), twin.macro_thresholds())
 
 
 def test_new_labels_and_unknown_ones():

@@ -15,6 +15,7 @@ from boostline.evaluate.feedback import TopK
 from boostline.evaluate.holdout import row_order, train_then_test
 from boostline.evaluate.judged_models import Ranker
 from boostline.evaluate.peers import BatchPeer, SklearnPeer, SklearnWeakLearner
+from boostline.evaluate.probabilities import ProbabilityReport, judge_probabilities
 from boostline.evaluate.runs import Run, Seconds
 from boostline.evaluate.significance import PairedTest, RankTest, friedman_nemenyi, wilcoxon
 from boostline.evaluate.test_then_learn import Prequential, prequential
@@ -25,6 +26,7 @@ __all__ = [
     "Curve",
     "PairedTest",
     "Prequential",
+    "ProbabilityReport",
     "RankTest",
     "Ranker",
     "Run",
@@ -35,6 +37,7 @@ __all__ = [
     "baselines",
     "compare",
     "friedman_nemenyi",
+    "judge_probabilities",
     "prequential",
     "row_order",
     "train_then_test",

@@ -1,0 +1,145 @@
+"""Probabilities from scores, written for reading: the slow twin of ``src/core/calibration.hpp``, for up to 256 labels.
+
+logit P(label l is relevant) = offset[l] + slope[l] (curve(logit q[l]) + level(ln sum q^2)), where q is the row's scores
+as a distribution. Everything is fitted by Newton steps on the logistic loss, one row at a time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Calibration"]
+
+FloatArray = NDArray[np.float64]
+
+MEMORY, LABEL_MEMORY, CUT_MEMORY = 4000.0, 100.0, 400.0
+OFFSET_PRIOR, SLOPE_PRIOR = 10.0, 100.0
+LOOSE = 0.1
+
+
+class PiecewiseLinear:
+    """Hat functions over knots at equal distances, with their Hessian as a full matrix."""
+
+    def __init__(self, low: float, step: float, n: int, slope: float, stiffness: float) -> None:
+        self.low, self.step, self.n = low, step, n
+        self.values = slope * (low + step * np.arange(n))
+        between = np.diff(np.eye(n), axis=0)
+        self.prior = LOOSE * np.eye(n) + stiffness * between.T @ between
+        self.hessian = np.zeros((n, n))
+
+    def hats(self, x: FloatArray) -> FloatArray:
+        """Values of the hat functions at x, (len(x), n)."""
+        z = np.clip((x - self.low) / self.step, 0, self.n - 1)
+        return np.asarray(np.maximum(0.0, 1 - np.abs(z[:, None] - np.arange(self.n))))
+
+    def beyond(self, x: FloatArray) -> FloatArray:
+        """How far x is outside of the knots."""
+        return np.asarray(x - np.clip(x, self.low, self.low + self.step * (self.n - 1)))
+
+    def learn(self, hats: FloatArray, gradient: FloatArray, curvature: FloatArray) -> None:
+        """One Newton step."""
+        self.hessian += hats.T @ (curvature[:, None] * hats)
+        self.values = self.values + np.linalg.solve(self.hessian + self.prior, hats.T @ gradient)
+
+    def rising(self, slope: float) -> FloatArray:
+        """The nearest values that rise by the slope at least: pool adjacent violators."""
+        rise = slope * self.step * np.arange(self.n)
+        pools = [
+            [v, w, 1]
+            for v, w in zip(self.values - rise, np.diag(self.hessian) + LOOSE, strict=True)
+        ]
+        i = 0
+        while i + 1 < len(pools):
+            (v0, w0, n0), (v1, w1, n1) = pools[i], pools[i + 1]
+            if v0 < v1:
+                i += 1
+                continue
+            pools[i : i + 2] = [[(v0 * w0 + v1 * w1) / (w0 + w1), w0 + w1, n0 + n1]]
+            i = max(i - 1, 0)
+        return np.asarray(np.concatenate([np.full(int(n), v) for v, _, n in pools]) + rise)
+
+
+class Calibration:
+    """Offsets and slopes of the labels, the shared curve and level, and the thresholds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> twin = Calibration(3, is_distribution=True)
+    >>> for _ in range(500):
+    ...     scores = rng.dirichlet([1.0, 1.0, 1.0])
+    ...     twin.learn(scores, scores == scores.max())
+    >>> twin.probabilities(np.array([0.8, 0.1, 0.1])).round(1)
+    array([1., 0., 0.])
+    """
+
+    def __init__(self, n_labels: int, *, is_distribution: bool) -> None:
+        self.is_distribution = is_distribution
+        self.curve = PiecewiseLinear(-11.0, 16 / 23, 24, 1.0, 30.0)
+        self.level = PiecewiseLinear(-8.0, 1.0, 9, 0.0, 1.0)
+        self.rows = 0
+        self.offset, self.slope = np.zeros(n_labels), np.ones(n_labels)
+        self.hessian = np.zeros((n_labels, 2, 2))
+        self.cut = np.zeros(2)  # named rightly; named plus relevant
+        self.cuts = np.zeros((n_labels, 2))
+
+    def distribution(self, scores: FloatArray) -> FloatArray:
+        """The scores as q."""
+        if not self.is_distribution:
+            deviation = scores.std()
+            equal = deviation <= abs(scores.mean()) * 1e-13
+            scores = np.exp(0 * scores if equal else 2 * (scores - scores.max()) / deviation)
+        return np.asarray(scores / scores.sum())
+
+    def probabilities(self, scores: FloatArray) -> FloatArray:
+        """P(relevant) of each label."""
+        u, _, _ = self._inner(scores)
+        return np.asarray(1 / (1 + np.exp(-np.minimum(self.offset + self.slope * u, 30))))
+
+    def micro_threshold(self) -> float:
+        """F / 2 of the micro-F1."""
+        return float((self.cut[0] + 1) / (self.cut[1] + 3))
+
+    def macro_thresholds(self) -> FloatArray:
+        """F / 2 of each label's own F1."""
+        common = self.micro_threshold()
+        return np.asarray((self.cuts[:, 0] + 2 * common) / (self.cuts[:, 1] + 2))
+
+    def learn(self, scores: FloatArray, relevant: NDArray[np.bool_], weight: float = 1.0) -> None:
+        """Learn from scores that were given before the example was learned; all labels are known."""
+        u, hats, row = self._inner(scores)
+        p = self.probabilities(scores)
+        micro, macro = self.micro_threshold(), self.macro_thresholds()
+        self.rows += 1
+        keep = 1 - 1 / min(self.rows + 1, MEMORY)
+        self.curve.hessian *= keep
+        self.level.hessian *= keep
+        error, v = weight * (relevant - p), weight * (p * (1 - p) + 1e-12)
+        gradient, curvature = error * self.slope, v * self.slope**2
+        self.curve.learn(hats, gradient, curvature)
+        self.level.learn(row, np.array([gradient.sum()]), np.array([curvature.sum()]))
+        for label in range(len(p)):
+            x = np.array([1.0, u[label]])
+            old = self.hessian[label] * max(0.0, 1 - v[label] / LABEL_MEMORY)
+            self.hessian[label] = old + v[label] * np.outer(x, x)
+            matrix = self.hessian[label] + np.diag([OFFSET_PRIOR, SLOPE_PRIOR])
+            step = np.linalg.solve(matrix, error[label] * x)
+            self.offset[label] += step[0]
+            self.slope[label] = np.clip(self.slope[label] + step[1], 0.3, 4.0)
+        named = p > macro
+        counted = np.column_stack([named & relevant, named.astype(int) + relevant])
+        self.cuts[named | relevant] *= 1 - 1 / CUT_MEMORY
+        self.cuts += weight * counted
+        named = p > micro
+        right, both = (named & relevant).sum(), named.sum() + relevant.sum()
+        self.cut = self.cut * (1 - 1 / MEMORY) + weight * np.array([right, both])
+
+    def _inner(self, scores: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        q = self.distribution(scores)
+        x = np.log(np.maximum(q, 1e-300)) - np.log(np.maximum(1 - q, 1e-9))
+        hats = self.curve.hats(x)
+        row = self.level.hats(np.array([np.log((q**2).sum())]))
+        u = hats @ self.curve.rising(0.05) + 0.5 * self.curve.beyond(x)
+        return u + (row @ self.level.values)[0], hats, row
