@@ -162,6 +162,7 @@ ATTACKS: dict[str, list[Any]] = {
 @pytest.mark.gate
 def test_numbers_out_of_range_are_refused(case, tmp_path):
     metadata, arrays, _, _ = case
+    kinds = [one["kind"] for one in metadata["config"]["resolved"]]
     tried = 0
     for name, array in of_learners(arrays).items():
         for ending, values in ATTACKS.items():
@@ -171,6 +172,8 @@ def test_numbers_out_of_range_are_refused(case, tmp_path):
             if not (whole == ending or whole.endswith(f".{ending}")) or not len(array):
                 continue
             for value in values:
+                if kinds[int(name.split(".")[1])] == "centroids" and value == 0.0:
+                    continue  # a label without rows
                 attack = {**arrays, name: changed(array, 0, value)}
                 refuse(tmp_path / "m.blm", forged(metadata, attack))
                 tried += 1

@@ -21,8 +21,9 @@ from boostline.losses import PairLoss
 
 FloatArray = NDArray[np.float64]
 
-#: Edges whose promises are added up; between them the sums are taken as linear.
-LEVELS: FloatArray = np.geomspace(0.001, 1.0, 37)
+#: Edges whose promises are added up; between them the sums are taken as linear. Rounded, as the last bits of NumPy's
+#: powers depend on the CPU.
+LEVELS: FloatArray = np.array([float(f"{level:.6g}") for level in np.geomspace(0.001, 1.0, 37)])
 START = 0.02
 #: Rows between two moves of the edge.
 PERIOD = 25
