@@ -167,9 +167,11 @@ def _refuse_too_large(values: FloatArray, name: str, csr: CSR | None = None) -> 
     # No copy in the common case; with NaN nothing holds, and the values are looked at one by one.
     if values.size <= _FEW:
         flat = values.reshape(-1)
-        if (
-            flat.dot(flat) <= LARGEST_VALUE * LARGEST_VALUE
-        ):  # so is every square; faster than two extremes
+        with np.errstate(over="ignore"):
+            squares = flat.dot(
+                flat
+            )  # faster than two extremes; where it is small, so is every square
+        if squares <= LARGEST_VALUE * LARGEST_VALUE:
             return
     if not values.size or (values.max() <= LARGEST_VALUE and values.min() >= -LARGEST_VALUE):
         return
