@@ -145,7 +145,7 @@ def plan(sizes: Sequence[int], n_sample: int, n_tail: int) -> tuple[list[int], l
     Examples
     --------
     >>> plan([100, 100, 100], n_sample=30, n_tail=120)
-    ([10, 10, 10], [100, 80, 10])
+    ([10, 10, 10], [100, 70, 10])
     """
     n = len(sizes)
     chosen = sorted({i * n // min(n, _SAMPLED_PARTS) for i in range(min(n, _SAMPLED_PARTS))})
