@@ -34,6 +34,7 @@ FILE = re.compile(
 # Written by examples, and by a test.
 EXAMPLES = {
     "2e/log.py",
+    "prequential.md",
     "core/majority.hpp",
     "src/boostline/boosters/majority.py",
     "src/boostline/data/formats/fasttext.py",

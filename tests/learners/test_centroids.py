@@ -29,7 +29,7 @@ def test_votes_are_by_the_cosine_with_the_mean_row_of_each_label():
         row = SparseLinear.scaled(x).astype(float)
         length = np.linalg.norm(sums, axis=1)
         cosine = np.divide(sums @ row, length, out=np.zeros(9), where=length > 0)
-        expected = np.exp(20 * cosine) + 1e-6
+        expected = np.exp(10 * cosine) + 1e-6
         np.testing.assert_allclose(model.votes(x)[0], expected / expected.sum(), rtol=2e-4)
         model.learn(x, y, unknown=u, weight=w)
         if (

@@ -29,7 +29,7 @@ def resolved(n_labels, n_features, members=None) -> Any:
         (159, 1836, ["kernel", "linear", "output_neighbours", "stack", "recent_kernel", *SPARSE]),
         (983, 500, ["kernel", "linear", "output_neighbours", *SPARSE]),
         (320, 10_000, SPARSE),
-        (5000, 300, SPARSE),
+        (5000, 300, ["sparse_linear"]),
         (1000, 2**20, SPARSE),
     ],
 )

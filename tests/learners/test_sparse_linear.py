@@ -23,15 +23,15 @@ def ranker(k, **settings):
     return bl.LabelRanker(k, learners=[SparseLinear(**settings)], drift=None)
 
 
-@pytest.mark.parametrize(("k", "n"), [(90, 120), (1100, 40)])
-def test_it_is_its_twin(k, n):
+@pytest.mark.parametrize(("k", "n", "emphasis"), [(90, 120, 3), (1100, 40, 0)])
+def test_it_is_its_twin(k, n, emphasis):
     """With more labels than a visit changes, unknown labels, missing values and weights."""
     X, Y = documents(n, k=k)
     rng = np.random.default_rng(1)
     X[rng.random(X.shape) < 0.02] = np.nan
     labels = np.where(rng.random(Y.shape) < 0.1, np.nan, Y)
     weight = rng.choice([0.3, 1.0], size=len(X))
-    settings = {"C": 2.0, "n_replays": 5, "memory": 50, "seed": 7}
+    settings = {"C": 2.0, "n_replays": 5, "memory": 50, "emphasis": emphasis, "seed": 7}
     model, twin = ranker(k, **settings), reference.SparseLinear(k, 40, **settings)
     for t, (x, y, w) in enumerate(zip(X, labels, weight, strict=True)):
         expected = twin.score(x) + 1e-6

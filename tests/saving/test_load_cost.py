@@ -74,5 +74,6 @@ def test_loading_and_saving_peak_at_little_more_than_the_model(large):
     assert (large.parent / "m.blm.again").read_bytes() == large.read_bytes()
 
 
-def test_the_file_is_no_larger_than_the_model(large):
-    assert large.stat().st_size <= bl.load(large).memory_usage()
+def test_the_file_is_hardly_larger_than_the_model(large):
+    # A file names the label of every weight of SparseLinear; in memory rows of weights that are full need no names.
+    assert large.stat().st_size <= 1.1 * bl.load(large).memory_usage()

@@ -41,8 +41,8 @@ MEMBERS: tuple[Scorer, ...] = (
     Ridge(forgetting=0.999),
     Generations(Kernel(), length=300),
     Generations(Linear(n_replays=6, memory=700), length=700),
-    SparseLinear(),
-    Centroids(most_labels=MANY_LABELS),
+    SparseLinear(emphasis=4),
+    Centroids(most_labels=1024),
 )
 
 

@@ -143,6 +143,9 @@ class SparseLinear(Scorer):
         Rows kept for replay.
     max_bytes
         What the weights may take. Beyond it the features whose weights are least use are forgotten.
+    emphasis
+        Votes are multiplied by (1 + score) to this power where the score is positive, so that the labels it is
+        surest of stay first in a mixture. Its own order does not change.
     seed
         Of the draws; None takes it from the model's seed.
 
@@ -162,6 +165,7 @@ class SparseLinear(Scorer):
     n_replays: int = 8
     memory: int = 4000
     max_bytes: int = 2**28
+    emphasis: int = 0
     seed: int | None = None
 
     def __post_init__(self) -> None:
@@ -169,8 +173,12 @@ class SparseLinear(Scorer):
         whole_number(self.n_replays, "n_replays", 0, 1000)
         whole_number(self.memory, "memory", 1, 2**24)
         whole_number(self.max_bytes, "max_bytes", 0, 2**62)
+        whole_number(self.emphasis, "emphasis", 0, 16)
         if self.seed is not None:
             whole_number(self.seed, "seed", 0, 2**64 - 1)
+
+    def for_many_labels(self, n_labels: int, n_features: int) -> Scorer:
+        return dataclasses.replace(self, emphasis=0)  # it has the first labels to itself
 
     def resolve(
         self, n_features: int, rng: np.random.Generator, n_labels: int = 1

@@ -11,7 +11,7 @@ import numpy as np
 from boostline.reference.losses import BoolArray, FloatArray
 from boostline.reference.potentials import PotentialLoss, pair_potential, walk_steps
 
-LEVELS: FloatArray = np.geomspace(0.001, 1.0, 37)
+LEVELS: FloatArray = np.array([float(f"{level:.6g}") for level in np.geomspace(0.001, 1.0, 37)])
 START = 0.02
 PERIOD = 25
 

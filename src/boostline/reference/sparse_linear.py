@@ -43,6 +43,8 @@ class SparseLinear:
         How much a row counts against the penalty.
     n_replays, memory
         So many of the last ``memory`` rows are visited again after every new one.
+    emphasis
+        Power of (1 + z) that votes of labels with a positive z are multiplied by.
     seed
         Of the draws.
 
@@ -63,9 +65,11 @@ class SparseLinear:
         C: float = 0.3,
         n_replays: int = 8,
         memory: int = 4000,
+        emphasis: int = 0,
         seed: int = 0,
     ) -> None:
         self.C, self.n_replays, self.memory, self.seed = C, n_replays, memory, seed
+        self.emphasis = emphasis
         self.weights = np.zeros((n_features, n_labels), np.float32)
         self.bias = np.full(n_labels, _FIRST_SCORE)
         self.counts, self.total, self.clock = np.zeros(n_labels), 0.0, 0
@@ -88,9 +92,11 @@ class SparseLinear:
 
     def score(self, x: FloatArray) -> FloatArray:
         """Votes before they are divided by their sum: steep in z, and by frequency where z says nothing."""
-        p = 1 / (1 + np.exp(-8.0 * self.sums(self.scaled(x)).astype(float)))
+        z = self.sums(self.scaled(x)).astype(float)
+        p = 1 / (1 + np.exp(-8.0 * z))
         frequency = self.counts / self.total if self.total > 0 else self.counts
-        return np.asarray(p * p / (p + 1e-3) + 3e-3 * frequency)
+        votes = p * p / (p + 1e-3) + 3e-3 * frequency
+        return np.asarray(votes * (1 + np.maximum(z, 0.0)) ** self.emphasis)
 
     def visit(self, row: _Row, of_all: bool = True) -> None:
         """Set the dual variables of a row to what is best for this row, those furthest from it first.

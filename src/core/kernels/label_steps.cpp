@@ -28,6 +28,12 @@ BOOSTLINE_VECTORISED void hinge_votes(const float* BOOSTLINE_RESTRICT z, const d
     }
 }
 
+BOOSTLINE_VECTORISED void emphasise(const float* BOOSTLINE_RESTRICT z, int power, std::size_t n,
+                                    double* BOOSTLINE_RESTRICT votes) {
+    for (int p = 0; p < power; ++p)
+        for (std::size_t j = 0; j < n; ++j) votes[j] *= 1.0 + (z[j] > 0.0f ? static_cast<double>(z[j]) : 0.0);
+}
+
 BOOSTLINE_VECTORISED void cosine_votes(const float* BOOSTLINE_RESTRICT sums,
                                        const float* BOOSTLINE_RESTRICT inverse_lengths, double steepness, std::size_t n,
                                        double* BOOSTLINE_RESTRICT votes) {

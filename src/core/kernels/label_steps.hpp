@@ -20,6 +20,9 @@ void hinge_steps(const float* BOOSTLINE_RESTRICT z, const float* BOOSTLINE_RESTR
 void hinge_votes(const float* BOOSTLINE_RESTRICT z, const double* BOOSTLINE_RESTRICT counts, double steepness,
                  double tail, double share, std::size_t n, double* BOOSTLINE_RESTRICT votes);
 
+// Multiplies votes by (1 + z)^power where z is positive: labels that are surely relevant stay apart.
+void emphasise(const float* BOOSTLINE_RESTRICT z, int power, std::size_t n, double* BOOSTLINE_RESTRICT votes);
+
 // votes = e^(steepness cosine), where a label's cosine is its sum over a length.
 void cosine_votes(const float* BOOSTLINE_RESTRICT sums, const float* BOOSTLINE_RESTRICT inverse_lengths,
                   double steepness, std::size_t n, double* BOOSTLINE_RESTRICT votes);

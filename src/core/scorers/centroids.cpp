@@ -98,7 +98,7 @@ class CentroidsScorer final : public Scorer {
 
   private:
     static constexpr double kMostSquares = 1e20;
-    static constexpr double kSteepness = 20.0;  // votes are in proportion to e^(20 cosine); debtags, bibtex: train rows
+    static constexpr double kSteepness = 10.0;  // votes are in proportion to e^(10 cosine); debtags, bibtex: train rows
 
     struct Scratch {
         Entries entries;

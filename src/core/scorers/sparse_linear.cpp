@@ -21,12 +21,13 @@ namespace {
 class SparseLinearScorer final : public Scorer {
   public:
     SparseLinearScorer(std::int32_t n_labels, std::int64_t n_features, double c, int n_replays, std::size_t memory,
-                       std::size_t max_bytes, std::uint64_t seed)
+                       std::size_t max_bytes, int emphasis, std::uint64_t seed)
         : n_labels_(static_cast<std::size_t>(n_labels)),
           n_features_(n_features),
           c_(c),
           n_replays_(n_replays),
           max_bytes_(max_bytes),
+          emphasis_(emphasis),
           seed_(seed),
           weights_(n_labels_),
           memory_(memory) {
@@ -186,6 +187,7 @@ class SparseLinearScorer final : public Scorer {
         add_up(scratch.row, scratch.sums);
         const double share = total_ > 0.0 ? kFrequency / total_ : 0.0;
         hinge_votes(scratch.sums.data(), counts_.data(), kSteepness, kTail, share, n_labels_, raw);
+        emphasise(scratch.sums.data(), emphasis_, n_labels_, raw);
     }
 
     // The row's scores are in scratch_.sums.
@@ -283,6 +285,7 @@ class SparseLinearScorer final : public Scorer {
     double c_;
     int n_replays_;
     std::size_t max_bytes_;
+    int emphasis_;
     std::uint64_t seed_;
     std::int64_t clock_ = 0;  // rows learned
     double total_ = 0.0;      // their importance
@@ -294,9 +297,9 @@ class SparseLinearScorer final : public Scorer {
 };
 
 const RegisterScorer registered("sparse_linear", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {
-    return std::make_unique<SparseLinearScorer>(s.n_labels, s.n_features, s.number("C"),
-                                                static_cast<int>(s.count("n_replays")), s.count("memory"),
-                                                s.count("max_bytes"), s.count("seed"));
+    return std::make_unique<SparseLinearScorer>(
+        s.n_labels, s.n_features, s.number("C"), static_cast<int>(s.count("n_replays")), s.count("memory"),
+        s.count("max_bytes"), static_cast<int>(s.count("emphasis")), s.count("seed"));
 });
 
 }  // namespace
