@@ -1,5 +1,6 @@
 // Algorithm 1 of the paper, the online boosting schema: a booster and N weak learners. What OnlineBMR and Ada.OLMR
-// do differently is in online_bmr.hpp and ada_olmr.hpp.
+// do differently is in online_bmr.hpp and ada_olmr.hpp. Here are its rounds; blocks of rows are in booster_blocks.cpp,
+// and what is saved, restored and grown in booster_state.cpp.
 #pragma once
 
 #include <algorithm>
@@ -67,59 +68,14 @@ class Booster {
 
     // The same for the rows of a block, which learners take together where they can: row r writes to scores +
     // r * stride. If it throws, the rows before the one that failed have been learned.
-    void learn_block(Example* rows, std::size_t n, double* scores, std::size_t stride) {
-        for (std::size_t r = 0; r < n; ++r)
-            rows[r].is_taught = rows[r].labels.has_pairs() || learns_without_pairs(rows[r].labels);
-        for (std::size_t at = 0; at < n;) {
-            const std::size_t together = make_room_for_block(rows + at, n - at);
-            if (together > 1) {
-                at += learn_together(rows + at, together, scores + at * stride, stride);
-            } else {
-                learn(rows[at].x, rows[at].labels, scores + at * stride);
-                ++at;
-            }
-        }
-    }
+    void learn_block(Example* rows, std::size_t n, double* scores, std::size_t stride);
 
     // The scores of the expert that is followed at the present clock, of n rows: row r at scores + r * k. Changes
     // nothing.
-    void score_block(const Row* x, std::size_t n, double* scores) const {
-        const std::int32_t needed = experts_needed(clock_ + 1);
-        const auto k = static_cast<std::size_t>(n_labels_), n_votes = static_cast<std::size_t>(n_votes_);
-        // Large with thousands of labels, so they are kept from call to call. A learner written in Python may score
-        // with a model of its own meanwhile, which then finds none.
-        static thread_local std::vector<double> kept_votes, kept_all;
-        std::vector<double> votes = std::move(kept_votes), all = std::move(kept_all);
-        // Few enough rows at once that their votes stay in the caches.
-        const std::size_t most =
-            std::min(n, std::max<std::size_t>(1, kMostVotes / std::max<std::size_t>(1, n_votes * k)));
-        votes.resize(most * n_votes * k);
-        all.assign(has_prefixes() ? (static_cast<std::size_t>(needed) + 1) * k : 0, 0.0);
-        for (std::size_t r = 0; r < n; ++r) {
-            if (r % most == 0)
-                learners_.predict_block(x + r, std::min(most, n - r), k, static_cast<std::size_t>(needed),
-                                        votes.data());
-            const double* own = &votes[r % most * n_votes * k];
-            for (std::int32_t i = 0; has_prefixes() && i < needed; ++i)
-                add_vote(i, own + static_cast<std::size_t>(i) * k, all.data());
-            follow(own, all.data(), clock_ + 1, scores + r * k);
-        }
-        kept_votes = std::move(votes);
-        kept_all = std::move(all);
-    }
+    void score_block(const Row* x, std::size_t n, double* scores) const;
 
     // The same, each followed by what the scores say of P(relevant).
-    void probabilities(const Row* x, std::size_t n, double* out) const {
-        const auto k = static_cast<std::size_t>(n_labels_);
-        score_block(x, n, out);
-        for (std::size_t r = n; r-- > 0;) {  // from the last one on, as they move apart
-            const double* scores = out + r * k;
-            double* own = out + 2 * r * k;
-            if (r > 0) std::copy_n(scores, k, own);
-            std::copy_n(scores, k, own + k);
-            calibration_.probabilities(own + k);
-        }
-    }
+    void probabilities(const Row* x, std::size_t n, double* out) const;
     const Calibration& calibration() const { return calibration_; }
 
     // The votes of every learner for n rows, n_votes x k each: what `score` adds up.
@@ -127,20 +83,9 @@ class Booster {
         learners_.predict_block(x, n, static_cast<std::size_t>(n_labels_), learners_.n_votes(), out);
     }
 
-    virtual void grow_labels(std::int32_t n) {
-        n_labels_ = n;
-        learners_.grow_labels(n);
-        record_.grow_labels(n);
-        recent_.grow_labels(static_cast<std::size_t>(n));
-        calibration_.grow_labels(n);
-        resize_workspace();
-    }
+    virtual void grow_labels(std::int32_t n);
 
-    void grow_features(std::int64_t n, bool were_missing) {
-        if (were_missing) recent_.add_missing(static_cast<std::size_t>(n_features_), static_cast<std::size_t>(n));
-        n_features_ = n;
-        learners_.grow_features(n, were_missing);
-    }
+    void grow_features(std::int64_t n, bool were_missing);
 
     // Whether to start anew when the loss has risen for good.
     void watch_drift(bool watch) { watches_drift_ = watch; }
@@ -166,13 +111,7 @@ class Booster {
 
     void set_threads(int n) { learners_.set_threads(n); }
 
-    std::size_t memory_bytes() const {
-        const std::size_t doubles = votes_.capacity() + block_votes_.capacity() + expert_scores_.capacity() +
-                                    costs_.capacity() + rank_losses_.capacity() + cost_widths_.capacity() +
-                                    learner_weights_.capacity();
-        return sizeof(*this) + doubles * sizeof(double) + record_.memory_bytes() + recent_.memory_bytes() +
-               calibration_.memory_bytes() + learners_.memory_bytes();
-    }
+    std::size_t memory_bytes() const;
 
     // With `share_serial` the learners written in Python are not copied: see restore.
     virtual std::unique_ptr<Booster> clone(bool share_serial) const = 0;
@@ -185,15 +124,7 @@ class Booster {
     }
 
     // The booster's own state, without its learners'.
-    virtual void save(Archive& out) const {
-        out.add_one("clock", static_cast<std::int64_t>(clock_));
-        record_.save(out);
-        out.add("learner_weights", learner_weights_);
-        out.add("restarts", std::vector<std::int64_t>{n_restarts_, static_cast<std::int64_t>(restarted_at_)});
-        out.add("drift_alarm", alarm_.values());
-        if (watches_drift_) recent_.save(out, "recent_");
-        calibration_.save(out);
-    }
+    virtual void save(Archive& out) const;
     // Fills what `check` looks at, and checks it.
     void load(const ArchiveView& in) {
         load_own(in);
@@ -201,14 +132,7 @@ class Booster {
         after_load();
     }
     // As in Learner.
-    virtual void check() const {
-        record_.check(clock_, most_loss());
-        require(n_restarts_ >= 0 && static_cast<std::uint64_t>(n_restarts_) <= clock_ && restarted_at_ <= clock_, "",
-                "restarts");
-        alarm_.check(static_cast<double>(clock_));
-        recent_.check("recent_", static_cast<std::size_t>(n_features_));
-        calibration_.check();
-    }
+    virtual void check() const;
 
     // The last round, for tests and for looking inside.
     const std::vector<double>& last_votes() const { return votes_; }
@@ -256,31 +180,9 @@ class Booster {
     virtual void keep_own_record(const Labels&, double) noexcept {}
     virtual void restart_weights() noexcept = 0;  // as new
 
-    virtual void restore_own(const Booster& earlier) {
-        clock_ = earlier.clock_;
-        learner_weights_ = earlier.learner_weights_;
-        record_ = earlier.record_;
-        n_restarts_ = earlier.n_restarts_;
-        restarted_at_ = earlier.restarted_at_;
-        alarm_ = earlier.alarm_;
-        recent_ = earlier.recent_;
-        calibration_ = earlier.calibration_;
-    }
+    virtual void restore_own(const Booster& earlier);
 
-    virtual void load_own(const ArchiveView& in) {
-        clock_ = static_cast<std::uint64_t>(in.read_one<std::int64_t>("clock"));
-        record_.load(in);
-        in.read("learner_weights", static_cast<std::size_t>(n_votes_), learner_weights_);
-        std::vector<std::int64_t> restarts;
-        in.read("restarts", 2, restarts);
-        n_restarts_ = restarts[0];
-        restarted_at_ = static_cast<std::uint64_t>(restarts[1]);
-        std::vector<double> alarm;
-        in.read("drift_alarm", DriftAlarm::kValues, alarm);
-        alarm_.set(alarm);
-        if (watches_drift_) recent_.load(in, "recent_", static_cast<std::size_t>(n_features_));
-        calibration_.load(in);
-    }
+    virtual void load_own(const ArchiveView& in);
     // Works out what follows from the state.
     virtual void after_load() {}
 
@@ -324,8 +226,6 @@ class Booster {
     std::vector<double> cost_widths_;      // largest less smallest cost of each learner in the round at hand
 
   private:
-    static constexpr std::size_t kMostVotes = 1 << 16;  // at hand together
-
     void resize_workspace() {
         const auto n = static_cast<std::size_t>(n_votes_), k = static_cast<std::size_t>(n_labels_);
         votes_.assign(n * k, 0.0);
@@ -347,55 +247,10 @@ class Booster {
         for (std::int32_t i = 0; i < n_votes_; ++i) add_vote(i, vote_row(i), expert_scores_.data());
     }
 
-    // How many rows all learners can learn before this booster looks at their votes, with all the memory for it. For
-    // want of memory: none, and the row that cannot be learned by itself says so.
-    std::size_t make_room_for_block(const Example* rows, std::size_t n) {
-        if (n < 2) return 0;
-        try {
-            learn_marked();
-            n = std::min(n, learners_.make_room_for_block(rows, n));
-            if (n < 2 || !make_own_room(rows, n)) return 0;
-            block_votes_.resize(n * votes_.size());
-            scratch_.resize(static_cast<std::size_t>(learners_.n_threads()));
-            for (PairScratch& scratch : scratch_) scratch.reserve(static_cast<std::size_t>(n_labels_));
-            if (watches_drift_) recent_.make_room_for_block(rows, n);
-            return n;
-        } catch (const std::bad_alloc&) {
-            return 0;
-        }
-    }
-
-    // The learners do not see the costs, so they go first. Returns how many rows are done: after a restart those that
-    // follow have to be learned anew.
-    std::size_t learn_together(const Example* rows, std::size_t n, double* scores, std::size_t stride) noexcept {
-        const std::int64_t n_restarts = n_restarts_;
-        const auto k = static_cast<std::size_t>(n_labels_);
-        learners_.learn_block(rows, n, k, block_votes_.data());
-        for (std::size_t r = 0; r < n; ++r) {
-            const Labels& labels = rows[r].labels;
-            double* own = scores + r * stride;
-            std::copy_n(&block_votes_[r * votes_.size()], votes_.size(), votes_.begin());
-            if (has_prefixes()) accumulate();
-            follow(votes_.data(), expert_scores_.data(), clock_ + 1, own);
-            if (!labels.has_pairs()) {
-                if (learns_without_pairs(labels)) std::fill(costs_.begin(), costs_.end(), 0.0);
-                count_without_pairs(labels, own);
-                continue;
-            }
-            prepare(labels);
-            for (int i = 0; i <= n_votes_; ++i) compute_costs(i, labels, scratch_[0]);
-            const double loss = loss_of(own, labels, scratch_[0]);
-            if (watches_drift_) recent_.prepare(rows[r].x, labels);
-            for (std::size_t v = 0; v < cost_widths_.size(); ++v) {
-                const Range costs = range_of(&costs_[v * k], k);
-                cost_widths_[v] = costs.high - costs.low;
-            }
-            if (calibrates_) calibration_.learn(own, labels);
-            finish_round(labels, loss);
-            if (n_restarts_ != n_restarts) return r + 1;
-        }
-        return n;
-    }
+    // How many rows all learners can learn before this booster looks at their votes, with all the memory for it.
+    std::size_t make_room_for_block(const Example* rows, std::size_t n);
+    // Returns how many rows are done.
+    std::size_t learn_together(const Example* rows, std::size_t n, double* scores, std::size_t stride) noexcept;
     void count_without_pairs(const Labels& labels, const double* scores) noexcept {
         if (calibrates_) calibration_.learn(scores, labels);
         record_.add_row_without_pairs();

@@ -11,9 +11,9 @@
 #include <limits>
 
 #include "core/feature_scale.hpp"
+#include "core/kernel_query.hpp"
 #include "core/kernels/distances.hpp"
 #include "core/math.hpp"
-#include "core/point_blocks.hpp"
 #include "core/scorer.hpp"
 #include "core/symmetric.hpp"
 
@@ -28,32 +28,6 @@ inline double sparse_dot(const std::int32_t* index, const double* value, std::si
     for (; i < n; ++i) lanes[0] += value[i] * dense[index[i]];
     return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
 }
-
-// A row on its way to the kernel.
-struct KernelQuery {
-    Entries entries;            // always
-    std::vector<float> point;   // standardised: all features
-    std::vector<double> unit;   // or, sparse, the differences at the entries,
-    std::vector<double> dense;  // and these spread out, zero between uses
-    std::vector<float> squares;
-
-    std::size_t memory_bytes() const {
-        return entries.memory_bytes() + (unit.capacity() + dense.capacity()) * sizeof(double) +
-               (point.capacity() + squares.capacity()) * sizeof(float);
-    }
-};
-
-// The same for some rows at once: points after one another, squared distances, and the kernel with every centre.
-struct KernelBlock {
-    std::vector<float> points, squares, among_squares;
-    std::vector<double> kernel;
-    PointBlocks among;  // the rows themselves, which may become centres
-
-    std::size_t memory_bytes() const {
-        return (points.capacity() + squares.capacity() + among_squares.capacity()) * sizeof(float) +
-               kernel.capacity() * sizeof(double) + among.memory_bytes();
-    }
-};
 
 class Landmarks {
   public:
@@ -98,40 +72,7 @@ class Landmarks {
     }
 
     // Takes the scale of the features and standardises all rows kept. The first time decides how rows are kept.
-    void fit(const FeatureScale& scale) {
-        constexpr double kDenseShare = 0.25;
-        const std::size_t n = offset_.size() - 1;
-        if (!is_fit())
-            is_dense_ = static_cast<double>(n_values()) >
-                        kDenseShare * static_cast<double>(n) * static_cast<double>(d_ - scale.n_always_missing());
-        mean_.resize(d_);
-        inverse_.resize(d_);
-        for (std::size_t f = 0; f < d_; ++f) {
-            mean_[f] = scale.mean(f);
-            inverse_[f] = scale.inverse_deviation(f);
-            if (!std::isfinite(mean_[f]) || !std::isfinite(inverse_[f])) mean_[f] = inverse_[f] = 0.0;  // out of range
-        }
-        count_varying();
-        const Standardise unit = standard();
-        if (is_dense_) {
-            std::vector<float> point(d_);
-            points_ = PointBlocks(d_);
-            points_.reserve(n);
-            for (std::size_t i = 0; i < n; ++i) {
-                for (std::size_t f = 0; f < d_; ++f) point[f] = static_cast<float>(unit(f, 0.0));
-                for_entries(i,
-                            [&](std::size_t e, std::size_t f) { point[f] = static_cast<float>(unit(f, value_[e])); });
-                points_.put(i, point.data());
-            }
-        } else {
-            unit_.resize(index_.size());
-            for (std::size_t i = 0; i < n; ++i)
-                for_entries(i, [&](std::size_t e, std::size_t f) { unit_[e] = unit(f, value_[e]) - unit(f, 0.0); });
-        }
-        n_ = n;
-        width_ = rms_distance();
-        find_squares();
-    }
+    void fit(const FeatureScale& scale);
 
     // New features come last. Until the next fit they are taken for constant. Not to be called once frozen.
     void grow(std::size_t n_features, bool were_missing) {
@@ -269,117 +210,21 @@ class Landmarks {
                offset_.capacity() * sizeof(std::int64_t);
     }
 
-    void save(Archive& out, const std::string& prefix) const {
-        out.add(prefix + "index", index_);
-        out.add(prefix + "offset", offset_);
-        out.add(prefix + "value", value_);  // NaN: missing
-        if (!is_fit()) return;
-        out.add_one(prefix + "is_dense", static_cast<std::uint8_t>(is_dense_));
-        out.add(prefix + "mean", mean_);
-        out.add(prefix + "inverse", inverse_);
-        if (is_dense_)
-            points_.save(out, prefix + "unit", [&](auto&& visit) {
-                for (std::size_t i = 0; i < n_; ++i) visit(i);
-            });
-        else
-            out.add(prefix + "unit", unit_);
-        out.add_one(prefix + "width", width_);
-    }
+    void save(Archive& out, const std::string& prefix) const;
 
     // n rows; the caller knows from n whether they have been fitted and frozen.
     static Landmarks load(const ArchiveView& in, const std::string& prefix, std::size_t n_features, std::size_t n,
-                          bool fitted, bool frozen) {
-        if (frozen && fitted) {  // features may have come since, which the landmarks do not know
-            const std::size_t known = in.size<double>(prefix + "mean");
-            require(known <= n_features, prefix, "mean");
-            n_features = known;
-        }
-        Landmarks out(n_features);
-        if (fitted) {
-            const auto is_dense = in.read_one<std::uint8_t>(prefix + "is_dense");
-            require(is_dense <= 1, prefix, "is_dense");
-            out.is_dense_ = is_dense == 1;
-        }
-        const bool no_entries = frozen && out.is_dense_;
-        const std::size_t n_entries = in.size<std::int32_t>(prefix + "index");
-        in.read(prefix + "offset", no_entries ? 1 : n + 1, out.offset_);
-        in.read(prefix + "index", n_entries, out.index_);
-        in.read(prefix + "value", frozen ? 0 : n_entries, out.value_);
-        if (fitted) {
-            out.n_ = n;
-            in.read(prefix + "mean", n_features, out.mean_);
-            in.read(prefix + "inverse", n_features, out.inverse_);
-            if (!out.is_dense_)
-                in.read(prefix + "unit", n_entries, out.unit_);
-            else if (in.has<double>(prefix + "unit"))
-                out.read_older_points(in, prefix + "unit");
-            else
-                out.points_.load(in, prefix + "unit", n);
-            out.width_ = in.read_one<double>(prefix + "width");
-        }
-        out.check(prefix);
-        if (fitted) {
-            out.count_varying();
-            out.find_squares();
-        }
-        return out;
-    }
-    void check(const std::string& prefix) const {
-        constexpr double kUnit = 10.0;  // the difference of two clipped values
-        require(offset_[0] == 0 && static_cast<std::uint64_t>(offset_.back()) == index_.size(), prefix, "offset");
-        for (std::size_t i = 1; i < offset_.size(); ++i) {
-            require(offset_[i] >= offset_[i - 1] && static_cast<std::uint64_t>(offset_[i]) <= index_.size(), prefix,
-                    "offset");
-            check_columns(index_.data() + begin(i - 1), begin(i) - begin(i - 1), d_, prefix, "index");
-        }
-        check_values(value_.data(), value_.size(), kLargest, prefix, "value");
-        if (!is_fit()) return;
-        check_within(mean_, -2.0 * kLargest, 2.0 * kLargest, prefix, "mean");  // of largest values it may round up
-        check_within(inverse_, 0.0, std::numeric_limits<double>::max(), prefix, "inverse");
-        check_within(unit_, -kUnit, kUnit, prefix, "unit");
-        points_.check(static_cast<float>(kUnit), prefix, "unit");
-        check_within(width_, 0.9 * std::sqrt(kLeastSquare), 2.0 * kUnit, prefix, "width");
-    }
+                          bool fitted, bool frozen);
+    void check(const std::string& prefix) const;
 
   private:
-    // Of files of format 2 and before: in double precision, each row padded to whole lanes.
-    void read_older_points(const ArchiveView& in, const std::string& name) {
-        ArrayReader<double> units(in, name, n_ * padded(d_));
-        std::vector<double> row(padded(d_));
-        std::vector<float> point(d_);
-        for (std::size_t i = 0; i < n_; ++i) {
-            units.next(row.data(), row.size());
-            for (std::size_t f = 0; f < d_; ++f) point[f] = static_cast<float>(row[f]);
-            points_.put(i, point.data());
-        }
-    }
+    void read_older_points(const ArchiveView& in, const std::string& name);
 
     std::size_t n_values() const {  // that are neither zero nor missing
         return static_cast<std::size_t>(std::count_if(value_.begin(), value_.end(), [](double v) { return v == v; }));
     }
 
-    // An entry NaN at the end of every row for each of the features d_ .. n - 1.
-    void add_missing(std::size_t n) {
-        std::vector<std::int32_t> index;
-        std::vector<double> value, unit;
-        std::vector<std::int64_t> offset(1, 0);
-        const bool has_units = n_ > 0 && !is_dense_;
-        for (std::size_t i = 0; i + 1 < offset_.size(); ++i) {
-            for_entries(i, [&](std::size_t e, std::size_t) {
-                index.push_back(index_[e]);
-                value.push_back(value_[e]);
-                if (has_units) unit.push_back(unit_[e]);
-            });
-            for (std::size_t f = d_; f < n; ++f) index.push_back(static_cast<std::int32_t>(f));
-            value.resize(index.size(), std::nan(""));
-            if (has_units) unit.resize(index.size(), 0.0);
-            offset.push_back(static_cast<std::int64_t>(index.size()));
-        }
-        index_.swap(index);
-        value_.swap(value);
-        offset_.swap(offset);
-        if (has_units) unit_.swap(unit);
-    }
+    void add_missing(std::size_t n);
 
     Standardise standard() const { return {mean_.data(), inverse_.data(), root_}; }
     std::size_t begin(std::size_t i) const { return static_cast<std::size_t>(offset_[i]); }
@@ -408,32 +253,7 @@ class Landmarks {
         for (std::size_t i = 0; i < n_; ++i) square_.push_back(square(i));
     }
 
-    // The root mean square distance of two rows, sqrt(2 mean |u - mean u|^2).
-    double rms_distance() const {
-        const double n = static_cast<double>(n_);
-        std::vector<double> centre(d_, 0.0);
-        double sum = 0.0;
-        if (is_dense_) {
-            std::vector<float> point(d_);
-            std::vector<double> difference(d_);
-            for (std::size_t i = 0; i < n_; ++i) {
-                points_.get(i, point.data());
-                for (std::size_t f = 0; f < d_; ++f) centre[f] += static_cast<double>(point[f]) / n;
-            }
-            for (std::size_t i = 0; i < n_; ++i) {
-                points_.get(i, point.data());
-                for (std::size_t f = 0; f < d_; ++f) difference[f] = static_cast<double>(point[f]) - centre[f];
-                sum += dot(difference.data(), difference.data(), d_);
-            }
-        } else {
-            for (std::size_t e = 0; e < index_.size(); ++e) {
-                centre[static_cast<std::size_t>(index_[e])] += unit_[e] / n;
-                sum += unit_[e] * unit_[e];
-            }
-            for (const double c : centre) sum -= n * c * c;
-        }
-        return std::sqrt(2.0 * std::max(sum, 0.0) / n + kLeastSquare);
-    }
+    double rms_distance() const;
 
     // Of a row kept as differences.
     void kernel_with(const double* unit, const std::int32_t* index, std::size_t n_entries, std::vector<double>& dense,
