@@ -65,3 +65,16 @@ def test_a_hashing_vectorizers_columns_and_a_thousand_labels_work_out_of_the_box
     model.learn(X, [{i % 1000, 7 * i % 1000} for i in range(60)], return_scores=False)
     assert model.memory_usage() < 20e6  # 2^20 x 1,000 numbers are 4 GB
     assert model.rank(X[0], top=5)[0] == 0
+
+
+def test_learners_none_of_which_takes_part_are_an_error_and_no_model_that_cannot_be_loaded(
+    tmp_path,
+):
+    model = bl.AdaOLMR(3, learners=[bl.learners.Recency(most_labels=1)])
+    for use in (lambda: model.score([1.0, 2.0]), lambda: model.learn([1.0, 2.0], {0})):
+        with pytest.raises(
+            ValueError, match="learners is recency, none of which can be used with 3"
+        ):
+            use()
+    model.save(tmp_path / "m.blm")
+    assert bl.load(tmp_path / "m.blm").n_features is None

@@ -391,6 +391,11 @@ class Booster(State):
         resolved = [
             d for one in self._learners for d in one.resolve(n_features, rng, self._n_labels)
         ]
+        if not resolved:
+            kinds = ", ".join(d.kind for d in self._learners)
+            raise ValueError(
+                f"learners is {kinds}, none of which can be used with {self._n_labels} labels and {n_features} features"
+            )
         size = (resolved, self._n_labels, n_features)
         if least_bytes(*size) > machine_bytes():
             raise MemoryError(too_little_memory(*size))

@@ -135,7 +135,8 @@ class Committee(Description):
             names.append(name)
         if not kept:
             raise ValueError(
-                f"members is {', '.join(self.names)}, none of which can be used with {n_features} features"
+                f"members is {', '.join(self.names)}, none of which can be used with {n_labels} labels "
+                f"and {n_features} features"
             )
         return [dataclasses.replace(self, members=tuple(kept))]
 
