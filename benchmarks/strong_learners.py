@@ -25,6 +25,7 @@ from boostline.losses import Hinge
 
 N_LEARNERS = 10
 SETS = ["emotions", "scene", "yeast", "m-reduced"]
+KINDS = ["trees", "linear", "kernel"]
 
 
 class LeastSquares:
@@ -151,12 +152,13 @@ def main() -> None:
     )
     parser.add_argument("sets", nargs="*", default=SETS)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--kinds", nargs="*", default=KINDS, choices=KINDS)
     parser.add_argument("--out", help="write the figures as JSON")
     arguments = parser.parse_args()
     rows = [
         row(name, kind, follows, arguments.seeds)
         for name in arguments.sets
-        for kind in ("trees", "linear", "kernel")
+        for kind in arguments.kinds
         for follows in ("labels", "costs")
     ]
     if arguments.out:

@@ -16,7 +16,14 @@ from river import checks, datasets, feature_extraction, preprocessing
 
 import boostline as bl
 from boostline.learners import paper_trees
-from boostline.river import AdaOLMRClassifier, LabelRankerClassifier, OnlineBMRClassifier
+from boostline.river import (
+    AdaOLMRClassifier,
+    ExplorerClassifier,
+    LabelRankerClassifier,
+    OnlineBMRClassifier,
+    TopkAdaptiveClassifier,
+    TopkBMRClassifier,
+)
 
 BOTH = pytest.mark.parametrize("make", [AdaOLMRClassifier, OnlineBMRClassifier])
 ALL = pytest.mark.parametrize(
@@ -32,6 +39,9 @@ MODELS = {
         paper_trees(10), expert="draw", aim="macro-f1", fill_value=0.0
     ),
     "OnlineBMR": lambda: OnlineBMRClassifier(paper_trees(10), labels=["Class2", "Class1"]),
+    "Explorer": ExplorerClassifier,
+    "TopkBMR": lambda: TopkBMRClassifier(paper_trees(10), exploration=0.5),
+    "TopkAdaptive": lambda: TopkAdaptiveClassifier(paper_trees(10), n_shown=4),
     "pipeline": lambda: preprocessing.StandardScaler() | AdaOLMRClassifier(paper_trees(10)),
 }
 

@@ -9,7 +9,14 @@ pytest.importorskip("sklearn")
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from boostline.learners import paper_trees
-from boostline.sklearn import AdaOLMRClassifier, LabelRankerClassifier, OnlineBMRClassifier
+from boostline.sklearn import (
+    AdaOLMRClassifier,
+    ExplorerClassifier,
+    LabelRankerClassifier,
+    OnlineBMRClassifier,
+    TopkAdaptiveClassifier,
+    TopkBMRClassifier,
+)
 
 ORDER_MATTERS = (
     "The check compares a weighted data set with a shuffled one of repeated rows. An online learner depends on the "
@@ -27,6 +34,9 @@ ESTIMATORS = [
     AdaOLMRClassifier(paper_trees(20), random_state=0),
     AdaOLMRClassifier(paper_trees(20), expert="draw", aim="macro-f1"),
     OnlineBMRClassifier(paper_trees(20), random_state=0),
+    ExplorerClassifier(random_state=0),
+    TopkBMRClassifier(paper_trees(20), random_state=0),
+    TopkAdaptiveClassifier(paper_trees(20), random_state=0),
 ]
 
 

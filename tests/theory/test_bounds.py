@@ -214,7 +214,7 @@ def test_the_corrected_bound_is_the_formula_and_says_when_it_is_vacuous():
 
 
 @pytest.mark.slow
-def test_200_streams_keep_the_corrected_bound_where_it_is_not_vacuous():
+def test_200_streams_keep_the_corrected_bound_where_it_says_something():
     """k = 2, N = 30, edge .9, T = 20,000."""
     n, k, rounds = 30, 2, 20_000
     rng = np.random.default_rng(5)
@@ -225,7 +225,8 @@ def test_200_streams_keep_the_corrected_bound_where_it_is_not_vacuous():
     histories = simulator.histories()
     for bound in (bounds.ada_olmr, bounds.ada_olmr_sharp, bounds.hedge):
         found = [bound(history, delta=0.05) for history in histories]
-        assert not any(b.vacuous for b in found)
+        # Twice B and more is above T/2, what guessing loses; without the roundings it is not.
+        assert any(b.vacuous for b in found) == (bound is bounds.ada_olmr)
         assert_promise_kept(found)
     assert all(bounds.logistic_progress(history).holds for history in histories)
     # The first edges are .9; later ones scatter, as the weight sits on ever fewer rounds.

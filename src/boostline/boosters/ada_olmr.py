@@ -9,16 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline import _core
-from boostline.boosters.booster import Booster
+from boostline.boosters.experts import HedgedBooster
 from boostline.learners.trees import PAPER_TREES
 
 FloatArray = NDArray[np.float64]
 
-_EXPERTS = ("draw", "weighted", "best", "last")
 _STEPS = ("paper", "adagrad")
 
 
-class AdaOLMR(Booster):
+class AdaOLMR(HedgedBooster):
     """Ada.OLMR, the paper's Algorithm 3: adaptive online boosting with learners of any quality.
 
     Each learner's weight follows the gradient of the pairwise logistic loss, and Hedge decides how many of the learners
@@ -57,6 +56,7 @@ class AdaOLMR(Booster):
     """
 
     algorithm: ClassVar[str] = "ada_olmr"
+    _experts = ("draw", "weighted", "best", "last")
 
     def __init__(
         self,
@@ -69,19 +69,12 @@ class AdaOLMR(Booster):
         seed: int | None = 0,
         n_threads: int = 1,
     ) -> None:
-        if expert not in _EXPERTS:
-            raise ValueError(f"expert is {expert!r}, but must be one of {', '.join(_EXPERTS)}")
+        self._choose_expert(expert)
         if steps not in _STEPS:
             raise ValueError(f"steps is {steps!r}, but must be one of {', '.join(_STEPS)}")
-        self._expert = expert
         self._steps = steps
         learners = PAPER_TREES if learners is None else learners
         super().__init__(n_labels, labels=labels, learners=learners, seed=seed, n_threads=n_threads)
-
-    @property
-    def expert(self) -> str:
-        """Whose scores are returned."""
-        return self._expert
 
     @property
     def steps(self) -> str:
@@ -103,26 +96,11 @@ class AdaOLMR(Booster):
             np.divide(self._own("vote_spreads"), weights, np.zeros_like(weights), where=weights > 0)
         )
 
-    @property
-    def expert_log_weights(self) -> FloatArray:
-        """Logarithms of the Hedge weights v^i; 0 for the best expert."""
-        log_weights = self._own("expert_log_weights")
-        return np.asarray(log_weights - log_weights.max())
-
-    @property
-    def expert_weights(self) -> FloatArray:
-        p = np.exp(self.expert_log_weights)
-        return np.asarray(p / p.sum())
-
-    @property
-    def followed(self) -> int:
-        """The expert i_t whose scores are returned for the next example, from 1 to N; N with ``expert="weighted"``."""
-        return self.n_learners if self._native is None else self._native.followed()
-
     def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
-        expert = getattr(_core.Expert, self._expert)
         steps = getattr(_core.Steps, self._steps)
-        return _core.Model.ada_olmr(self._n_labels, n_features, learners, self._seed, expert, steps)
+        return _core.Model.ada_olmr(
+            self._n_labels, n_features, learners, self._seed, self._native_expert(), steps
+        )
 
     def _settings(self) -> dict[str, Any]:
         return {"expert": self._expert, "steps": self._steps}

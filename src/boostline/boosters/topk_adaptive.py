@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, ClassVar, Unpack
 
 from boostline import _core
-from boostline.boosters.topk_booster import TopkBooster
-
-FloatArray = NDArray[np.float64]
-
-_EXPERTS = ("draw", "best", "last")
+from boostline.boosters.experts import HedgedBooster
+from boostline.boosters.topk_booster import TopkBooster, TopkOptions
 
 
-class TopkAdaptive(TopkBooster):
+class TopkAdaptive(TopkBooster, HedgedBooster):
     """TopkAdaptive: Ada.OLMR from top-k feedback.
 
     The model shows ``n_shown`` labels and hears only which of those are relevant. Each learner's weight follows the
@@ -51,57 +44,20 @@ class TopkAdaptive(TopkBooster):
     """
 
     algorithm: ClassVar[str] = "topk_adaptive"
+    _experts = ("draw", "best", "last")
 
     def __init__(
         self,
         n_labels: int | None = None,
         *,
-        labels: Sequence[Any] | None = None,
-        n_shown: int = 3,
-        n_swapped: int | None = None,
-        exploration: float = 0.02,
-        learners: Any = None,
         expert: str = "draw",
-        seed: int | None = 0,
-        n_threads: int = 1,
+        **options: Unpack[TopkOptions],
     ) -> None:
-        if expert not in _EXPERTS:
-            raise ValueError(f"expert is {expert!r}, but must be one of {', '.join(_EXPERTS)}")
-        self._expert = expert
-        super().__init__(
-            n_labels,
-            labels=labels,
-            n_shown=n_shown,
-            n_swapped=n_swapped,
-            exploration=exploration,
-            learners=learners,
-            seed=seed,
-            n_threads=n_threads,
-        )
-
-    @property
-    def expert(self) -> str:
-        """Whose scores are returned."""
-        return self._expert
-
-    @property
-    def expert_log_weights(self) -> FloatArray:
-        """Logarithms of the Hedge weights v^i; 0 for the best expert."""
-        log_weights = self._own("expert_log_weights")
-        return np.asarray(log_weights - log_weights.max())
-
-    @property
-    def expert_weights(self) -> FloatArray:
-        p = np.exp(self.expert_log_weights)
-        return np.asarray(p / p.sum())
-
-    @property
-    def followed(self) -> int:
-        """The expert i_t whose scores are returned for the next example, from 1 to N."""
-        return self.n_learners if self._native is None else self._native.followed()
+        self._choose_expert(expert)
+        super().__init__(n_labels, **options)
 
     def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
-        expert = getattr(_core.Expert, self._expert)
+        expert = self._native_expert()
         return _core.Model.topk_adaptive(
             self._n_labels, n_features, learners, self._seed, *self._feedback(), expert
         )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostline import _core, losses, potentials
-from boostline.boosters.topk_booster import TopkBooster
+from boostline.boosters.topk_booster import TopkBooster, TopkOptions
 from boostline.contract.numbers import real_number
 
 FloatArray = NDArray[np.float64]
@@ -62,15 +61,9 @@ class TopkBMR(TopkBooster):
         self,
         n_labels: int | None = None,
         *,
-        labels: Sequence[Any] | None = None,
-        n_shown: int = 3,
-        n_swapped: int | None = None,
-        exploration: float = 0.02,
-        learners: Any = None,
         edge: float = 0.01,
         loss: Any = "hinge",
-        seed: int | None = 0,
-        n_threads: int = 1,
+        **options: Unpack[TopkOptions],
     ) -> None:
         self._edge = real_number(edge, "edge", 0.0, 1.0, open_low=True)
         self._loss = losses.get(loss)
@@ -80,16 +73,7 @@ class TopkBMR(TopkBooster):
                 "relevant label are the largest"
             )
         losses.check_use(self._loss, single_label_votes=False)
-        super().__init__(
-            n_labels,
-            labels=labels,
-            n_shown=n_shown,
-            n_swapped=n_swapped,
-            exploration=exploration,
-            learners=learners,
-            seed=seed,
-            n_threads=n_threads,
-        )
+        super().__init__(n_labels, **options)
 
     @property
     def edge(self) -> float:

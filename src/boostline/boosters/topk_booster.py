@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,8 +84,30 @@ def most_heard(n_labels: int, n_shown: int, n_swapped: int, exploration: float) 
     return max(found)
 
 
+class TopkOptions(TypedDict, total=False):
+    """What `TopkBMR` and `TopkAdaptive` take beside their own settings."""
+
+    labels: Sequence[Any] | None
+    n_shown: int
+    n_swapped: int | None
+    exploration: float
+    learners: Any
+    seed: int | None
+    n_threads: int
+
+
 class TopkBooster(Booster):
     """Base class of `TopkBMR` and `TopkAdaptive`."""
+
+    __signature__: ClassVar[inspect.Signature]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let ``help`` and the adapters see the settings that the subclass passes on."""
+        super().__init_subclass__(**options)
+        known = inspect.signature(TopkBooster).parameters
+        own = inspect.signature(cls.__init__).parameters
+        added = [p for name, p in own.items() if name not in known and p.kind is p.KEYWORD_ONLY]
+        cls.__signature__ = inspect.Signature([*known.values(), *added])
 
     def __init__(
         self,

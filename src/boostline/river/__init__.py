@@ -14,12 +14,20 @@ from boostline.river.classifiers import (
     OnlineBMRClassifier,
 )
 from boostline.river.ranking_metrics import RankingMetric
+from boostline.river.shown_labels import (
+    ExplorerClassifier,
+    TopkAdaptiveClassifier,
+    TopkBMRClassifier,
+)
 from boostline.river.texts import TextRankerClassifier
 
 __all__ = [
     "AdaOLMRClassifier",
+    "ExplorerClassifier",
     "LabelRankerClassifier",
     "OnlineBMRClassifier",
     "RankingMetric",
     "TextRankerClassifier",
+    "TopkAdaptiveClassifier",
+    "TopkBMRClassifier",
 ]

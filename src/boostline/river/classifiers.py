@@ -25,11 +25,10 @@ Features = Mapping[Any, Any]
 FloatArray = NDArray[np.float64]
 
 _ABSENT = {"irrelevant": 0, "unknown": UNKNOWN}
-_MIN_LABELS = 2  # below that there is no pair to rank
 
 
 @dataclass(eq=False, repr=False)
-class _Classifier(base.MultiLabelClassifier):
+class Classifier(base.MultiLabelClassifier):
     """What all share. Subclasses say which booster they wrap, and have its settings as parameters of their own."""
 
     booster_type: ClassVar[type[Booster]]
@@ -95,8 +94,13 @@ class _Classifier(base.MultiLabelClassifier):
         w
             Importance weight in [0, 1].
         """
+        self._learn_one(x, y, w)
+
+    def _learn_one(self, x: Features, y: Any, w: float, shown: Any = None) -> None:
         read_weights(w, 1, "w")
         told = distinct_labels(read_told(y, "y"), "y")
+        if shown is not None:  # nothing is heard of other labels
+            told = {label: said for label, said in told.items() if label in self._index}
         self._follow_the_booster()
         row = self._features.admitted(x, self._grow_features)
         index = self._index
@@ -111,7 +115,10 @@ class _Classifier(base.MultiLabelClassifier):
             relevance = np.full(len(index), _ABSENT[self.absent], dtype=np.int8)
             relevance[[index[label] for label in told]] = list(told.values())
         sets = LabelSets.of_relevance(relevance[np.newaxis])
-        self._booster.learn(row, sets, weight=w, return_scores=False)
+        self._teach(self._booster, row, sets, w, shown)
+
+    def _teach(self, booster: Booster, rows: Any, sets: LabelSets, weight: Any, shown: Any) -> None:
+        booster.learn(rows, sets, weight=weight, return_scores=False)
 
     def learn_many(self, X: Any, y: Any) -> None:
         """Learn the rows of a pandas frame, exactly as `learn_one` in a loop, but faster.
@@ -137,7 +144,7 @@ class _Classifier(base.MultiLabelClassifier):
         relevance = np.full((len(block), len(self._index)), _ABSENT[self.absent], dtype=np.int8)
         relevance[:, [self._index[label] for label in labels]] = y.iloc[1:].to_numpy(dtype=np.int8)
         if len(block):
-            self._booster.learn(block, LabelSets.of_relevance(relevance), return_scores=False)
+            self._teach(self._booster, block, LabelSets.of_relevance(relevance), 1.0, None)
 
     def _block(self, X: Any, names: list[Any]) -> FloatArray | None:
         if any(kind.kind not in "fiub" for kind in X.dtypes) or self._features.capacity is None:
@@ -161,12 +168,16 @@ class _Classifier(base.MultiLabelClassifier):
             return False
         return True
 
+    @property
+    def _labels_needed(self) -> int:
+        return 2  # below that there is no pair to rank
+
     def _admit_labels(self, new: Iterable[Any]) -> None:
         for label in new:
             self._index.setdefault(label, len(self._index))
         if self._booster is not None:
             self._booster.add_labels(list(self._index)[self._booster.n_labels :])
-        elif len(self._index) >= _MIN_LABELS:
+        elif len(self._index) >= self._labels_needed:
             self._booster = make_booster(
                 self, list(self._index), seed=self.seed, n_threads=self.n_threads
             )
@@ -230,7 +241,7 @@ class _Classifier(base.MultiLabelClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class LabelRankerClassifier(_Classifier):
+class LabelRankerClassifier(Classifier):
     """`boostline.LabelRanker` as a River multi-label classifier.
 
     Parameters
@@ -273,7 +284,7 @@ class LabelRankerClassifier(_Classifier):
 
 
 @dataclass(eq=False, repr=False)
-class AdaOLMRClassifier(_Classifier):
+class AdaOLMRClassifier(Classifier):
     """Ada.OLMR as a River multi-label classifier.
 
     Parameters
@@ -305,7 +316,7 @@ class AdaOLMRClassifier(_Classifier):
 
 
 @dataclass(eq=False, repr=False)
-class OnlineBMRClassifier(_Classifier):
+class OnlineBMRClassifier(Classifier):
     """OnlineBMR as a River multi-label classifier.
 
     Parameters

@@ -14,12 +14,20 @@ from boostline.sklearn.classifiers import (
     OnlineBMRClassifier,
 )
 from boostline.sklearn.scorers import ranking_scorer
+from boostline.sklearn.shown_labels import (
+    ExplorerClassifier,
+    TopkAdaptiveClassifier,
+    TopkBMRClassifier,
+)
 from boostline.sklearn.texts import TextRankerClassifier
 
 __all__ = [
     "AdaOLMRClassifier",
+    "ExplorerClassifier",
     "LabelRankerClassifier",
     "OnlineBMRClassifier",
     "TextRankerClassifier",
+    "TopkAdaptiveClassifier",
+    "TopkBMRClassifier",
     "ranking_scorer",
 ]

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from boostline.adapters.boosters import make_booster
 from boostline.adapters.set_prediction import logit, margins
-from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR
+from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR, Shown
 from boostline.boosters.aims import Aim, read_aim
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import whole_number
@@ -28,7 +28,7 @@ _MAX_WEIGHT = 1000.0
 
 
 @dataclass(eq=False, repr=False)
-class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """What all share. Subclasses say which booster they wrap, and have its settings as parameters of their own."""
 
     booster_type: ClassVar[type[Booster]]
@@ -92,6 +92,11 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             For y of shape (n,) all classes that will ever occur, needed in the first call. For Y of shape (n, k) names
             for its columns, never needed.
         """
+        return self._go_on(X, y, classes, sample_weight)
+
+    def _go_on(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, shown: Shown | None = None
+    ) -> Self:
         first = not hasattr(self, "booster_")
         if first and classes is None and np.ndim(y) < 2 and not hasattr(y, "tocsr"):
             raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -105,7 +110,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if first:  # only now that nothing can be wrong with y
             self._begin(target)
         self.booster_.n_threads = effective_n_jobs(self.n_jobs)
-        self._pass(X, sets, weights, np.arange(X.shape[0]))
+        self._pass(X, sets, weights, np.arange(X.shape[0]), shown)
         return self
 
     def _checked(
@@ -155,17 +160,23 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sets: LabelSets,
         weights: FloatArray | None,
         order: NDArray[np.intp],
+        shown: Shown | None = None,
     ) -> None:
         """Learn the rows in the given order."""
         in_order = bool((order[1:] > order[:-1]).all())
-        if weights is not None:
+        if weights is not None and shown is None:
             order, weights = _repeated(order, weights)
-        for start in range(0, len(order), _BLOCK):
-            rows: Any = order[start : start + _BLOCK]
+        # What was said about labels that were shown is accepted or refused as a whole.
+        size = _BLOCK if shown is None else max(len(order), 1)
+        for start in range(0, len(order), size):
+            rows: Any = order[start : start + size]
             if in_order and weights is None:
                 rows = slice(start, start + len(rows))  # a view, not a copy
-            importance = 1.0 if weights is None else weights[start : start + _BLOCK]
-            self.booster_.learn(X[rows], sets.take(rows), weight=importance, return_scores=False)
+            importance = 1.0 if weights is None else weights[start : start + size]
+            self._teach(X[rows], sets.take(rows), importance, shown)
+
+    def _teach(self, X: Any, sets: LabelSets, weight: Any, shown: Shown | None) -> None:
+        self.booster_.learn(X, sets, weight=weight, return_scores=False)
 
     # Prediction.
 
@@ -224,7 +235,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 @dataclass(eq=False, repr=False)
-class LabelRankerClassifier(_Classifier):
+class LabelRankerClassifier(Classifier):
     """`boostline.LabelRanker` for scikit-learn: multi-label, and multiclass and binary with y of shape (n,).
 
     `fit` makes one pass over the rows in random order; `partial_fit` learns rows in the given order.
@@ -269,7 +280,7 @@ class LabelRankerClassifier(_Classifier):
 
 
 @dataclass(eq=False, repr=False)
-class AdaOLMRClassifier(_Classifier):
+class AdaOLMRClassifier(Classifier):
     """Ada.OLMR as a scikit-learn classifier: multi-label, and multiclass and binary with y of shape (n,).
 
     Parameters
@@ -302,7 +313,7 @@ class AdaOLMRClassifier(_Classifier):
 
 
 @dataclass(eq=False, repr=False)
-class OnlineBMRClassifier(_Classifier):
+class OnlineBMRClassifier(Classifier):
     """OnlineBMR as a scikit-learn classifier: multi-label, and multiclass and binary with y of shape (n,).
 
     Parameters

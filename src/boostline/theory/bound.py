@@ -23,7 +23,8 @@ class Bound:
     suffered : float
         Left-hand side that was observed.
     trivial : float
-        What the left-hand side cannot exceed in any case; a bound beyond it is vacuous.
+        What needs no theorem: half of the rounds for a rank loss, which is what guessing loses on average. A bound
+        that is not below it is vacuous.
     trivial_reason : str
         What `trivial` is.
     terms : dict
@@ -37,12 +38,12 @@ class Bound:
     rounds: int
     trivial: float
     probability: float = 1.0
-    trivial_reason: str = "never exceeded anyway"
+    trivial_reason: str = "what a random order loses"
     terms: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def vacuous(self) -> bool:
-        """True if the bound promises no more than what is true of any prediction."""
+        """True if the bound promises no more than guessing does."""
         return not self.total < self.trivial
 
     @property

@@ -93,7 +93,7 @@ def hedge(model: Any, delta: float = 0.05) -> Bound:
         total=mean + spread,
         suffered=history.suffered_loss,
         rounds=history.rounds,
-        trivial=float(history.ranked_rounds),
+        trivial=history.ranked_rounds / 2,
         probability=1.0 - delta,
         terms={"best expert": best, "experts": float(n), "expectation": mean, "draws": spread},
     )
@@ -121,6 +121,7 @@ def logistic_progress(model: Any) -> Bound:
         rounds=history.rounds,
         # ||w^i||_1 <= T and no gain is above that of an edge of 1.
         trivial=history.ranked_rounds * (history.n_learners * edge_gain(1.0) + math.log(2.0)),
+        trivial_reason="never exceeded anyway",
         terms={"start": start, "regret of the weights": regret},
     )
 
@@ -190,7 +191,6 @@ def ada_olmr_best_expert(model: Any) -> Bound:
         suffered=float(history.expert_losses.min(initial=history.rounds)),
         rounds=history.rounds,
         trivial=half,
-        trivial_reason="what a random order loses",
         terms={"gains": math.fsum(_gains(history)), "regret of the weights": _regrets(history)},
     )
 
@@ -219,7 +219,7 @@ def _ada_bound(
         total=factor * (best + math.log(history.n_learners)) + draws,
         suffered=history.suffered_loss,
         rounds=history.rounds,
-        trivial=float(history.ranked_rounds),
+        trivial=history.ranked_rounds / 2,
         probability=1.0 - delta,
         terms={"B": best, "draws": draws},
     )

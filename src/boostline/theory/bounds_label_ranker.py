@@ -38,7 +38,6 @@ def label_ranker(model: Any) -> Bound:
         suffered=suffered,
         rounds=history.ranked_rounds,
         trivial=weight / 2,
-        trivial_reason="what a random order loses",
         terms={
             "best mixture": total - history.regret,
             "regret": history.regret,

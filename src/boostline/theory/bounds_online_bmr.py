@@ -93,7 +93,7 @@ def bmr_general(model: Any, excess_loss: float | None = None, delta: float | Non
         total=total,
         suffered=history.suffered_loss,
         rounds=history.rounds,
-        trivial=float(history.ranked_rounds),
+        trivial=history.ranked_rounds / 2,
         probability=probability,
         terms={"potential": promised, "S": s, "sum of w^i*": weights, "factor": factor},
     )
@@ -123,7 +123,7 @@ def bmr_realised(model: Any) -> Bound:
         total=total,
         suffered=history.suffered_loss,
         rounds=history.rounds,
-        trivial=float(history.ranked_rounds),
+        trivial=history.ranked_rounds / 2,
         terms={"potential": promised, "missing edges": excess, "factor": factor},
     )
 
@@ -192,7 +192,6 @@ def bmr_auto(
         suffered=history.suffered_loss,
         rounds=history.rounds,
         trivial=history.ranked_rounds / 2,
-        trivial_reason="what a random order loses",
         probability=1.0 if not known else max(0.0, 1.0 - history.n_learners * (delta or 0.0)),
         terms={
             "edge": float(search.levels[best]),
@@ -289,7 +288,7 @@ def bmr_corollary(
         total=first + second,
         suffered=history.suffered_loss,
         rounds=history.rounds,
-        trivial=float(history.ranked_rounds),
+        trivial=history.ranked_rounds / 2,
         probability=1.0 if not known else max(0.0, 1.0 - n * (delta or 0.0)),
         terms={"exponential": first, "excess": second, "S": s},
     )

@@ -87,6 +87,7 @@ def topk_progress(model: Any) -> Bound:
         suffered=gained,
         rounds=model.clock,
         trivial=model.n_learners * model.heard_weight * edge_gain(1.0),
+        trivial_reason="never exceeded anyway",
         terms={"start": start, "regret of the weights": _regrets(model)},
     )
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.boosters import OnlineBMR
+from boostline.display.colours import SERIES
 from boostline.theory import bounds, correction, simulate
 from boostline.theory.adversary import Stream, draw_label_sets, draw_votes, uniform_vote_loss
 from boostline.theory.binomial import binomial_tail
@@ -231,7 +232,8 @@ def bounds_on_streams(quick: bool = False) -> Experiment:
         )
         ratio = np.sort([b.suffered / b.total for b in items])
         share = np.arange(1, len(ratio) + 1) / len(ratio)
-        curves.append(PlotLine(name, ratio, share, number, "line"))
+        style = "line" if number < len(SERIES) else "dashed"  # then the colours begin again
+        curves.append(PlotLine(name, ratio, share, number, style))
     return Experiment(
         "bounds-on-streams",
         f"How much of what the theorems allow is used, over {streams} random streams",

@@ -53,14 +53,22 @@ def loss_against_learners(quick: bool = False) -> Experiment:
     # No edge is twice another: u(2γ) of one would be drawn over u(γ) of the other.
     k, gammas = 3, (0.02, 0.045, 0.08)
     counts = np.unique(np.geomspace(1, 400 if quick else 1600, 10 if quick else 16).astype(int))
-    rounds, seeds = (500, range(3)) if quick else (2000, range(5))
+    rounds, streams = (500, 3) if quick else (2000, 5)
     curves, checks, rows = [], [], []
     for colour, gamma in enumerate(gammas):
+        first = 1000 * colour  # every point has streams of its own, so that chance moves them apart
         lower = np.array([uniform_vote_loss(k, 2 * gamma, int(n)) for n in counts])
         upper = np.array([uniform_vote_loss(k, gamma, int(n)) for n in counts])
         # Where fewer than 20 errors are to be expected, a simulation says nothing.
-        seen = lower * rounds * len(seeds) >= 20
-        found = [_mean_loss(Adversary(k, gamma, int(n)), rounds, seeds) for n in counts[seen]]
+        seen = lower * rounds * streams >= 20
+        found = [
+            _mean_loss(
+                Adversary(k, gamma, int(n)),
+                rounds,
+                range(first + streams * i, first + streams * (i + 1)),
+            )
+            for i, n in enumerate(counts[seen])
+        ]
         mean, error = np.array(found).T
         bars = BARS * error
         curves += [

@@ -1,0 +1,177 @@
+"""Top-k feedback for scikit-learn: classifiers that show some labels and hear only of those."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from boostline.adapters.showing import showing
+from boostline.boosters import Shown, TopkAdaptive, TopkBMR
+from boostline.contract.label_sets import LabelSets
+from boostline.contract.numbers import whole_number
+from boostline.sklearn import targets
+from boostline.sklearn.classifiers import Classifier, LabelRankerClassifier
+
+__all__ = ["ExplorerClassifier", "TopkAdaptiveClassifier", "TopkBMRClassifier"]
+
+
+@dataclass(eq=False, repr=False)
+class _ShowsLabels(Classifier):
+    """What all share."""
+
+    _: KW_ONLY
+    n_shown: int = 3
+
+    def show(self, X: Any, *, classes: Any = None, turn: int | None = None) -> Shown:
+        """Return the labels to show for each row, best first (n, k'), and which of them are there to explore.
+
+        Parameters
+        ----------
+        X
+            As in `fit`.
+        classes
+            Names of the labels, needed if nothing was learned before: then this call begins the model.
+        turn
+            As in `boostline.TopkBMR.show`.
+        """
+        if hasattr(self, "booster_"):
+            X = self._features(X, reset=False)
+        elif classes is None:
+            raise ValueError("classes must be passed to show if nothing was learned before.")
+        else:
+            target = targets.begin(np.zeros((1, len(classes))), classes)
+            X = self._features(X, reset=True)
+            self._begin(target)
+        shown: Shown = self._showing().show(X, turn=turn)
+        return Shown(np.asarray(shown.labels, dtype=self.classes_.dtype), shown.explored)
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        shown: Shown | None = None,
+    ) -> Self:
+        """Go on learning, row by row in the given order, from what was said about the labels that were shown.
+
+        Parameters
+        ----------
+        X, y, classes, sample_weight
+            As in `LabelRankerClassifier.partial_fit`. What y says about labels that were not shown is not looked at.
+            With ``shown``, weights are at most 1.
+        shown
+            What `show` returned for these rows. By default, for each row, what it would return after the rows before
+            have been learned, so that data with all labels known tell what would be learned from top-k feedback.
+        """
+        return self._go_on(X, y, classes, sample_weight, shown)
+
+    def _showing(self) -> Any:
+        whole_number(self.n_shown, "n_shown", 1)
+        return showing(self, self.booster_)
+
+    def _teach(self, X: Any, sets: LabelSets, weight: Any, shown: Any) -> None:
+        self._showing().learn(X, sets, weight=weight, shown=shown)
+
+
+@dataclass(eq=False, repr=False)
+class ExplorerClassifier(LabelRankerClassifier, _ShowsLabels):
+    """`boostline.Explorer` with a `boostline.LabelRanker` for scikit-learn: the one to use for top-k feedback.
+
+    `fit` learns from what it would have heard, had it shown some labels of each row. For real feedback call `show`,
+    then `partial_fit` with what it returned.
+
+    Parameters
+    ----------
+    n_shown
+        Number of labels that are shown; all labels if there are not more.
+    n_explored, rate
+        As in `boostline.Explorer`.
+    learners, drift, aim, n_passes, shuffle, random_state, n_jobs
+        As in `LabelRankerClassifier`, which also describes the attributes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(300, 5))
+    >>> model = ExplorerClassifier(random_state=0)
+    >>> for x in X:
+    ...     shown = model.show([x], classes=["a", "b", "c", "d", "e"])
+    ...     clicked = (x > 0.5) & np.isin(["a", "b", "c", "d", "e"], shown.labels)
+    ...     _ = model.partial_fit([x], [clicked], shown=shown)
+    >>> model.rank([[-1.0, -1.0, 2.0, -1.0, -1.0]], top=1)
+    array([['c']], dtype='<U1')
+    """
+
+    _: KW_ONLY
+    n_explored: int = 2
+    rate: float = 1.0
+
+
+@dataclass(eq=False, repr=False)
+class TopkBMRClassifier(_ShowsLabels):
+    """`boostline.TopkBMR` for scikit-learn; `show` and `partial_fit` as in `ExplorerClassifier`.
+
+    Parameters
+    ----------
+    n_shown
+        Number of labels that are shown; all labels if there are not more.
+    n_swapped, exploration, edge, loss
+        As in `boostline.TopkBMR`.
+    learners, aim, n_passes, shuffle, random_state, n_jobs
+        As in `LabelRankerClassifier`, which also describes the attributes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostline.learners import paper_trees
+    >>> X = np.random.default_rng(0).normal(size=(2000, 5))
+    >>> model = TopkBMRClassifier(paper_trees(20), edge=0.1, random_state=0).fit(X, X > 0.5)
+    >>> model.rank([[-1.0, -1.0, 2.0, -1.0, -1.0]], top=1)
+    array([[2]])
+    """
+
+    booster_type = TopkBMR
+
+    _: KW_ONLY
+    n_swapped: int | None = None
+    exploration: float = 0.02
+    edge: float = 0.01
+    loss: Any = "hinge"
+
+
+@dataclass(eq=False, repr=False)
+class TopkAdaptiveClassifier(_ShowsLabels):
+    """`boostline.TopkAdaptive` for scikit-learn; `show` and `partial_fit` as in `ExplorerClassifier`.
+
+    Parameters
+    ----------
+    n_shown
+        Number of labels that are shown; all labels if there are not more.
+    n_swapped, exploration
+        As in `boostline.TopkAdaptive`.
+    expert
+        Whose scores are used, as in `boostline.TopkAdaptive`. The default is the best expert so far, because a single
+        draw would decide for all rows that a fitted model scores.
+    learners, aim, n_passes, shuffle, random_state, n_jobs
+        As in `LabelRankerClassifier`, which also describes the attributes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostline.learners import paper_trees
+    >>> X = np.random.default_rng(0).normal(size=(2000, 5))
+    >>> model = TopkAdaptiveClassifier(paper_trees(20), random_state=0).fit(X, X > 0.5)
+    >>> model.rank([[-1.0, -1.0, 2.0, -1.0, -1.0]], top=1)
+    array([[2]])
+    """
+
+    booster_type = TopkAdaptive
+
+    _: KW_ONLY
+    n_swapped: int | None = None
+    exploration: float = 0.02
+    expert: str = "best"
