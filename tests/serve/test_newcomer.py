@@ -94,6 +94,7 @@ def test_the_client_repeats_what_may_be_repeated_and_says_what_is_wrong(server):
         client.feedback("nobody", {"sun"})
     assert refused.value.field == "id"
     assert client.event("c1")["events"][1]["relevant"] == ["sun"]
+    server.reached(client.event("c1")["events"][1]["offset"])
 
     async def both():
         own = AsyncClient(f"http://{server.address}")

@@ -1,17 +1,19 @@
 """HTTP: reads requests, asks the service, writes answers.
 
 `Door` is the application that the server calls. The two requests that come for every row, ``/rank`` and ``/feedback``,
-are answered by itself, without a framework's detours; Starlette routes all others (`views`).
+are answered by itself, without a framework's detours (and mostly without a task of their own: `connection`); Starlette
+routes all others (`views`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
+
+from orjson import dumps
 
 from boostline.serve.log import StoreError
 from boostline.serve.problems import Problem
@@ -20,13 +22,16 @@ from boostline.serve.security import HEADERS, Guard
 from boostline.serve.service import Service
 from boostline.serve.watching import Watch
 
-__all__ = ["Door", "read_body"]
+__all__ = ["Door", "problem_headers", "problem_of", "read_body"]
 
 _LOG = logging.getLogger("boostline.serve")
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
+#: An answer, or what to wait for: its result is the answer.
+Begun = bytes | asyncio.Future[bytes]
+Begin = Callable[[bytes], Begun]
 
 JSON, LINES, PROBLEM = b"application/json", b"application/x-ndjson", b"application/problem+json"
 #: A long batch lets others pass after so many lines.
@@ -47,12 +52,12 @@ class Door:
         self.guard = guard
         self.watch = Watch(service)
         self._limits = service.settings.limits
-        self._hot = {
-            "/rank": ("rank", self._rank),
-            "/feedback": ("feedback", self._feedback),
-            "/rank/batch": ("rank", self._rank_batch),
-            "/feedback/batch": ("feedback", self._feedback_batch),
+        #: Path -> role, and what begins to answer a body: the answer, or a future of it.
+        self.rows: dict[str, tuple[str, Begin]] = {
+            "/rank": ("rank", self._begin_rank),
+            "/feedback": ("feedback", self._begin_feedback),
         }
+        self._batches = {f"{path}/batch": row for path, row in self.rows.items()}
         self._views = make_views(self)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -60,91 +65,78 @@ class Door:
             raise RuntimeError(f"{scope['type']} is not spoken here")
         began = time.perf_counter()
         path: str = scope["path"]
-        hot = self._hot.get(path)
+        row, batch = self.rows.get(path), self._batches.get(path)
+        found = row or batch
+        if found is None:
+            await self._views(scope, receive, send)
+            return
+        role, begin = found
         try:
-            if hot is not None and scope["method"] == "POST":
-                self.guard.check(scope["headers"], hot[0])
-                status, kind, body = await hot[1](receive)
-            elif hot is not None:
+            if scope["method"] != "POST":
                 raise Problem(405, f"{path} takes POST, but {scope['method']} came")
+            self.guard.check(scope["headers"], role)
+            if row is not None:
+                kind, body = JSON, await self._row(receive, begin)
             else:
-                await self._views(scope, receive, send)
-                return
+                kind, body = LINES, await self._batch(receive, begin)
         except Gone:
             return
-        except Problem as problem:
+        except Exception as error:
+            problem = problem_of(error, path)
             status = problem.status
             await send_problem(send, problem)
-        except StoreError as error:
-            status = 503
-            await send_problem(send, Problem(503, str(error), retry_after=30))
-        except Exception as error:
-            status = 500
-            _LOG.error("%s failed: %s", path, error, exc_info=True)
-            await send_problem(send, Problem(500, "the service has made a mistake; see its log"))
         else:
+            status = 200
             await send_bytes(send, status, kind, body)
-        self.watch.count(path if hot is not None else "other", status, time.perf_counter() - began)
+        self.watch.count(path, status, time.perf_counter() - began)
 
-    async def _rank(self, receive: Receive) -> tuple[int, bytes, bytes]:
-        raw = await read_body(receive, self._limits.body, self._limits.seconds)
-        answer, written = self.service.rank(read_rank(raw, self._limits))
-        if written is not None:
-            await written
-        return 200, JSON, answer
+    def _begin_rank(self, raw: bytes) -> Begun:
+        return self.service.rank(read_rank(raw, self._limits))
 
-    async def _feedback(self, receive: Receive) -> tuple[int, bytes, bytes]:
-        raw = await read_body(receive, self._limits.body, self._limits.seconds)
-        answer, written = self.service.feedback(read_feedback(raw, self._limits))
-        if written is not None:
-            answer = await written
-        return 200, JSON, json.dumps(answer).encode()
+    def _begin_feedback(self, raw: bytes) -> Begun:
+        return self.service.feedback(read_feedback(raw, self._limits))
 
-    async def _rank_batch(self, receive: Receive) -> tuple[int, bytes, bytes]:
-        def one(line: bytes) -> tuple[Any, Any]:
-            answer, written = self.service.rank(read_rank(line, self._limits))
-            return json.loads(answer), written
+    async def _row(self, receive: Receive, begin: Begin) -> bytes:
+        begun = begin(await read_body(receive, self._limits.body, self._limits.seconds))
+        return begun if isinstance(begun, bytes) else await begun
 
-        return await self._batch(receive, one)
-
-    async def _feedback_batch(self, receive: Receive) -> tuple[int, bytes, bytes]:
-        def one(line: bytes) -> tuple[Any, Any]:
-            return self.service.feedback(read_feedback(line, self._limits))
-
-        return await self._batch(receive, one)
-
-    async def _batch(
-        self, receive: Receive, one: Callable[[bytes], tuple[Any, Any]]
-    ) -> tuple[int, bytes, bytes]:
+    async def _batch(self, receive: Receive, begin: Begin) -> bytes:
         raw = await read_body(receive, self._limits.batch_body, self._limits.seconds)
         lines = [line for line in raw.split(b"\n") if line.strip()]
         if len(lines) > self._limits.batch:
             raise Problem(
                 413, f"the batch has {len(lines)} lines, but must have at most {self._limits.batch}"
             )
-        started: list[tuple[Any, Any] | Problem] = []
+        started: list[Begun | Problem] = []
         for i, line in enumerate(lines):
             try:
                 if len(line) > self._limits.body:
                     raise Problem(413, f"the line is larger than {self._limits.body} bytes")
-                started.append(one(line))
+                started.append(begin(line))
             except Problem as problem:
                 started.append(problem)
             if i % _LINES_AT_ONCE == _LINES_AT_ONCE - 1:
                 await asyncio.sleep(0)
         answers = []
-        for item in started:
+        for begun in started:
             try:
-                if isinstance(item, Problem):
-                    raise item
-                answer, written = item
-                if written is not None:
-                    result = await written
-                    answer = result if answer is None else answer
-                answers.append({"status": 200, **answer})
+                if isinstance(begun, Problem):
+                    raise begun
+                answer = begun if isinstance(begun, bytes) else await begun
+                answers.append(b'{"status":200,' + answer[1:])
             except Problem as problem:
-                answers.append(problem.to_dict())
-        return 200, LINES, b"".join(json.dumps(answer).encode() + b"\n" for answer in answers)
+                answers.append(dumps(problem.to_dict()))
+        return b"".join(answer + b"\n" for answer in answers)
+
+
+def problem_of(error: BaseException, path: str) -> Problem:
+    """What is answered when something went wrong."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, StoreError):
+        return Problem(503, str(error), retry_after=30)
+    _LOG.error("%s failed: %s", path, error, exc_info=error)
+    return Problem(500, "the service has made a mistake; see its log")
 
 
 async def read_body(receive: Receive, most: int, seconds: float) -> bytes:
@@ -181,6 +173,12 @@ async def send_bytes(
 
 async def send_problem(send: Send, problem: Problem) -> None:
     """What is wrong, as problem+json."""
+    body = dumps(problem.to_dict())
+    await send_bytes(send, problem.status, PROBLEM, body, problem_headers(problem))
+
+
+def problem_headers(problem: Problem) -> list[tuple[bytes, bytes]]:
+    """Those that only problems have."""
     more = []
     if problem.retry_after is not None:
         more.append((b"retry-after", str(problem.retry_after).encode()))
@@ -188,4 +186,4 @@ async def send_problem(send: Send, problem: Problem) -> None:
         more.append((b"www-authenticate", b"Bearer"))
     if problem.status in (408, 413):  # the rest of the body is not read
         more.append((b"connection", b"close"))
-    await send_bytes(send, problem.status, PROBLEM, json.dumps(problem.to_dict()).encode(), more)
+    return more

@@ -27,6 +27,7 @@ MOST_FEATURES = 2**16
 TEXT_PLACES = 2**14
 #: Rows are passed on as sparse when they are long and so small a share of the places is filled.
 _SPARSE_SHARE, _LONG_ROW = 0.1, 256
+_NUMBERS = {float, int}
 
 
 class FeatureError(ValueError):
@@ -57,6 +58,13 @@ def check_features(features: Any, most: int = MOST_FEATURES) -> None:
         raise FeatureError(
             "features", f"features has {len(features)} values, but must have at most {most}"
         )
+    values = features.values() if isinstance(features, dict) else features
+    if (
+        _NUMBERS.issuperset(map(type, values))
+        and min(values) >= -LARGEST_VALUE
+        and max(values) <= LARGEST_VALUE
+    ):
+        return  # nearly always; the rest finds out what is wrong
     words_may_be = isinstance(features, dict)
     for name, value in features.items() if isinstance(features, dict) else enumerate(features):
         kind = type(value)

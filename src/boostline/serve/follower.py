@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import queue
 import threading
 import time
 from typing import Any
@@ -54,10 +56,13 @@ class Follower:
         self._every_rows, self._every_seconds = every_rows, every_seconds
         self._saved_clock, self._saved_at = fold.model.clock, time.monotonic()
         self._saving: threading.Thread | None = None
-        self._wake = threading.Event()
+        #: Rings when there is something new in the log.
+        self._bell: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._ended = False
         #: Rows learned by this process, and seconds that it took.
         self.n_learned, self.busy_seconds = 0, 0.0
+        #: Seconds of processor time that snapshots took.
+        self.save_seconds = 0.0
         #: Why learning has stopped; None while it goes on.
         self.failure: Exception | None = None
         fold.on_window = self._keep_window
@@ -69,7 +74,8 @@ class Follower:
 
     def wake(self) -> None:
         """There is something new in the log."""
-        self._wake.set()
+        if self._bell.empty():
+            self._bell.put(None)
 
     def version(self) -> int:
         """The offset of which the fold has the state."""
@@ -87,7 +93,7 @@ class Follower:
         while self.version() < offset and self.failure is None:
             if time.monotonic() > end:
                 return False
-            self._wake.set()
+            self.wake()
             time.sleep(0.002)
         return self.failure is None
 
@@ -96,7 +102,7 @@ class Follower:
         if finish:
             self.reach(self._writer.head, 60.0)
         self._ended = True
-        self._wake.set()
+        self.wake()
         self._thread.join()
         if self._saving is not None:
             self._saving.join()
@@ -114,8 +120,8 @@ class Follower:
         while not self._ended:
             try:
                 if not self._step():
-                    self._wake.wait(0.5)
-                    self._wake.clear()
+                    with contextlib.suppress(queue.Empty):
+                        self._bell.get(timeout=0.5)
             except Exception as error:
                 self.failure = error
                 _LOG.critical("%s has stopped learning: %s", self.fold.name, error, exc_info=True)
@@ -155,9 +161,10 @@ class Follower:
         self._saving.start()
 
     def _save(self, fold: Fold) -> None:
-        began = time.perf_counter()
+        began, used = time.perf_counter(), time.thread_time()
         try:
             told = self._snapshots.write(fold)
+            self.save_seconds += time.thread_time() - used
             entry = self._writer.write(
                 Entry(kind="snapshot", body=json.dumps({"snapshot": told}).encode())
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import zlib
@@ -10,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from orjson import loads
 
 __all__ = ["FORMAT", "Event", "Log", "StoreError", "connect", "create"]
 
@@ -61,7 +62,7 @@ class Event:
     @property
     def data(self) -> Any:
         """The body, parsed."""
-        return json.loads(self.body)
+        return loads(self.body)
 
     def checksum(self) -> int:
         """Of all columns."""
@@ -79,6 +80,11 @@ class Event:
 
 
 INSERT = f"INSERT INTO log ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+#: Writes nothing if there is, or was, anything with this id.
+INSERT_NEW = f"""
+INSERT INTO log ({_COLUMNS}) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
+WHERE NOT EXISTS (SELECT 1 FROM log WHERE id = ?4) AND NOT EXISTS (SELECT 1 FROM gone WHERE id = ?4)
+"""
 
 
 def connect(path: str | os.PathLike[str], *, writes: bool = False) -> sqlite3.Connection:
@@ -249,7 +255,7 @@ class Log:
             "SELECT number, body FROM windows WHERE model = ? ORDER BY number DESC LIMIT ?",
             *(model, most),
         )
-        return [{"number": number, **json.loads(body)} for number, body in reversed(found)]
+        return [{"number": number, **loads(body)} for number, body in reversed(found)]
 
     def refusals(self, offset: int) -> dict[str, str]:
         """Models that could not learn an event, and why."""

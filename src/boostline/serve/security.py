@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import os
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from boostline.serve.problems import Problem
@@ -97,7 +98,7 @@ class Guard:
             raise Problem(403, "the request comes from a page of another site")
         if self._tokens is None:
             # A name that leads here by a trick with DNS: the page of another site asks under that name.
-            if host and not is_loopback(_name(host)):
+            if host and not _is_here(host):
                 raise Problem(
                     403, "the service is asked for under a name that is not this machine's"
                 )
@@ -116,6 +117,12 @@ class Guard:
             raise Problem(
                 403, f"the token has the role {' and '.join(sorted(found))}, but {role} is needed"
             )
+
+
+@lru_cache(maxsize=256)
+def _is_here(host: bytes) -> bool:
+    """Whether a Host header names this machine."""
+    return is_loopback(_name(host))
 
 
 def _name(host: bytes) -> str:

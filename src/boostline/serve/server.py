@@ -10,12 +10,11 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from boostline.serve.app import Door
+from boostline.serve.connection import Connection
 from boostline.serve.logs import set_up
 from boostline.serve.one_server import OneServer
 from boostline.serve.security import Guard
@@ -24,30 +23,9 @@ from boostline.serve.service import Service, Settings
 __all__ = ["run"]
 
 _LOG = logging.getLogger("boostline.serve")
-#: A client that has sent no request by then is hung up on.
-_SILENCE = 20.0
 _MOST_CONNECTIONS = 2000
 #: Seconds for which a thread that learns or saves may keep Python from one that answers; usually 5 ms.
 _SWITCH = 0.0005
-
-
-class Protocol(HttpToolsProtocol):
-    """Hangs up on clients that open a connection and send nothing, or their headers byte by byte."""
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self._patience = self.loop.call_later(_SILENCE, self._hang_up)
-
-    def on_headers_complete(self) -> None:
-        self._patience.cancel()
-        super().on_headers_complete()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._patience.cancel()
-        super().connection_lost(exc)
-
-    def _hang_up(self) -> None:
-        self.transport.close()
 
 
 class Server(uvicorn.Server):
@@ -98,11 +76,21 @@ def run(
             time.perf_counter() - began,
         )
         try:
-            asyncio.run(_serve(service, guard, host, port))
+            with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+                runner.run(_serve(service, guard, host, port))
         finally:
             service.close()
     finally:
         only.close()
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """uvloop's loop where there is one: waiting and waking take it half of the time."""
+    try:
+        import uvloop
+    except ImportError:  # Windows
+        return None
+    return uvloop.new_event_loop
 
 
 async def _serve(service: Service, guard: Guard, host: str, port: int) -> None:
@@ -120,12 +108,13 @@ async def _serve(service: Service, guard: Guard, host: str, port: int) -> None:
     shown = f"[{host}]" if family == socket.AF_INET6 else host
     config = uvicorn.Config(
         Door(service, guard),
-        http=Protocol,
+        http=Connection,
         ws="none",
         lifespan="off",
         access_log=False,
         log_config=None,
         server_header=False,
+        proxy_headers=False,
         date_header=False,
         limit_concurrency=_MOST_CONNECTIONS,
         timeout_keep_alive=75,

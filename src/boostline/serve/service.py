@@ -6,23 +6,23 @@ Everything here runs in the thread of the event loop, but for what is handed to 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import secrets
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from orjson import dumps, loads
 
 from boostline.contract.frames import near_name
 from boostline.serve.erasure import erase
 from boostline.serve.expiry import Expiry
 from boostline.serve.features import FeatureError
 from boostline.serve.follower import Follower
-from boostline.serve.log import Event, Log
+from boostline.serve.log import Event, Log, StoreError
 from boostline.serve.models import Models
 from boostline.serve.problems import Problem
 from boostline.serve.requests import FeedbackRequest, Limits, RankRequest
@@ -73,7 +73,7 @@ class Service:
         self.started = time.time()
         self.log = Log(path)
         self.writer = Writer(path, self._written)
-        self.checkpoints = Checkpoints(path)
+        self.checkpoints = Checkpoints(path, self.writer)
         self.models = Models(self)
         self.labels = self.models.champion.fold.labels.copy()
         self._counted_from = self.writer.head
@@ -110,14 +110,20 @@ class Service:
 
     # Ranking.
 
-    def rank(self, request: RankRequest) -> tuple[bytes, asyncio.Future[Any] | None]:
-        """The answer, and what to wait for before it may be given."""
-        if request.id is not None:
-            known = self._records(request.id)
-            if known:
-                return self._ranked_before(request, known)
-            if self.log.is_gone(request.id):
-                raise Problem(410, f"id is {request.id!r}, whose events were compacted away", "id")
+    def rank(self, request: RankRequest) -> bytes | asyncio.Future[bytes]:
+        """The answer, or what to wait for: its result is the answer."""
+        if request.id in self._pending:
+            return self._ranked_before(request)
+        try:
+            return self._rank_new(request)
+        except Problem:
+            # What is there already is answered as it was then, whatever the model thinks of it by now.
+            if request.id is None or not self._records(request.id):
+                raise
+            return self._ranked_before(request)
+
+    def _rank_new(self, request: RankRequest) -> asyncio.Future[bytes]:
+        """Rank what is taken to be new; whether it is the writer finds out, whose cache has the index."""
         self._refuse_if_busy()
         id = request.id or new_id()
         follower = self.champion
@@ -144,15 +150,27 @@ class Service:
         told: dict[str, Any] = {"id": id, "model": "champion", "version": version, "labels": shown}
         if is_cold:
             told["cold"] = True
-        answer = json.dumps(told).encode()
+        answer = dumps(told)
         entry = Entry(
             "rank", id, None, request.raw, answer, np.asarray(scores, np.float32).tobytes()
         )
-        return answer, self._submit(entry)
+        if request.id is None:
+            return self._submit(entry, _rank_answer)
+        entry.is_new, entry.data = True, request
+        return self._submit(entry, self._answer_if_new)
 
-    def _ranked_before(
-        self, request: RankRequest, known: Sequence[Record]
-    ) -> tuple[bytes, asyncio.Future[Any] | None]:
+    def _answer_if_new(self, entry: Entry) -> bytes:
+        if entry.offset is not None:
+            return _rank_answer(entry)
+        answer = self._ranked_before(entry.data)
+        assert isinstance(answer, bytes)  # it is on disk
+        return answer
+
+    def _ranked_before(self, request: RankRequest) -> bytes | asyncio.Future[bytes]:
+        assert request.id is not None
+        known = self._records(request.id)
+        if not known:
+            raise Problem(410, f"id is {request.id!r}, whose events were compacted away", "id")
         first = known[0]
         _refuse_erased(known)
         if first.kind != "rank" or first.answer is None:
@@ -161,19 +179,19 @@ class Service:
                 f"id is {request.id!r}, which is that of a labelled example, but must be new",
                 "id",
             )
-        if not request.same(json.loads(first.body)):
+        if not request.same(loads(first.body)):
             raise Problem(
                 409,
                 f"id is {request.id!r}, which was ranked with other features or another top, but must be new",
                 "id",
             )
-        return first.answer, _until_written(first)
+        if isinstance(first, Entry) and first.offset is None:
+            return asyncio.shield(first.told[0])
+        return first.answer
 
     # Feedback.
 
-    def feedback(
-        self, request: FeedbackRequest
-    ) -> tuple[dict[str, Any] | None, asyncio.Future[Any] | None]:
+    def feedback(self, request: FeedbackRequest) -> bytes | asyncio.Future[bytes]:
         """The answer, or what to wait for: its result is the answer."""
         known = self._records(request.id)
         _refuse_erased(known)
@@ -182,7 +200,7 @@ class Service:
         if not known and request.features is None:
             raise Problem(404, f"id is {request.id!r}, but no ranking has this id", "id")
         if known and request.features is not None:
-            first = json.loads(known[0].body)
+            first = loads(known[0].body)
             theirs = first["features"] if first.get("features") is not None else first.get("text")
             if theirs != request.features:
                 raise Problem(
@@ -193,11 +211,11 @@ class Service:
         before = [record for record in known if record.kind == "feedback"]
         told = request.told
         if before:
-            latest = json.loads(before[-1].body)
+            latest = loads(before[-1].body)
             if all(latest.get(name) == value for name, value in told.items()):
                 if request.revision not in (None, latest["revision"]):
                     raise _wrong_revision(request, latest["revision"])
-                return self._told_before(before[-1], latest)
+                return _told_before(before[-1])
         revision = len(before) + 1
         if request.revision not in (None, revision):
             raise _wrong_revision(request, len(before))
@@ -211,19 +229,12 @@ class Service:
         if not known:
             self._check_features(request.features)
             body["text" if isinstance(request.features, str) else "features"] = request.features
-        entry = Entry("feedback", request.id, body=json.dumps(body).encode())
+        entry = Entry("feedback", request.id, body=dumps(body), data=body)
         if isinstance(shown, Entry):
             entry.needs = shown
         elif shown is not None:
             entry.of = shown.offset
-        return None, self._submit(entry, _feedback_answer)
-
-    def _told_before(
-        self, record: Record, body: dict[str, Any]
-    ) -> tuple[dict[str, Any] | None, asyncio.Future[Any] | None]:
-        if isinstance(record, Entry) and record.offset is None:
-            return None, asyncio.ensure_future(_answer_when_written(record))
-        return _feedback_answer(record), None
+        return self._submit(entry, _feedback_answer)
 
     def _new_labels(self, request: FeedbackRequest) -> list[str]:
         new = []
@@ -309,9 +320,9 @@ class Service:
 
     def record(self, kind: str, told: dict[str, Any]) -> asyncio.Future[Any]:
         """Write an event about the service itself; the result is its entry."""
-        return self._submit(Entry(kind, body=json.dumps(told).encode()), lambda entry: entry)
+        return self._submit(Entry(kind, body=dumps(told)), lambda entry: entry)
 
-    def _submit(self, entry: Entry, answer: Any = None) -> asyncio.Future[Any]:
+    def _submit(self, entry: Entry, answer: Callable[[Entry], Any]) -> asyncio.Future[Any]:
         assert self._loop is not None
         future: asyncio.Future[Any] = self._loop.create_future()
         entry.told = (future, answer)
@@ -339,20 +350,23 @@ class Service:
                 waiting.remove(entry)
                 if not waiting:
                     del self._pending[entry.id]
-            if entry.error is None:
+            if entry.error is None and entry.offset is not None:
                 self._keep_count(entry)
             if future.done():
                 continue
             if entry.error is not None:
                 future.set_exception(Problem(507, str(entry.error), retry_after=5))
-            else:
-                future.set_result(None if answer is None else answer(entry))
+                continue
+            try:
+                future.set_result(answer(entry))
+            except (Problem, StoreError) as problem:
+                future.set_exception(problem)
 
     def _keep_count(self, entry: Entry) -> None:
         if entry.kind == "rank":
             self.n_rankings += 1
         elif entry.kind == "feedback":
-            told = json.loads(entry.body)
+            told = entry.data
             self.n_with_feedback += told["revision"] == 1 and (entry.of or entry.needs) is not None
             if "add" in told:
                 self.labels.apply({"add": told["add"]})
@@ -375,8 +389,13 @@ def new_id() -> str:
     return f"{time.time_ns() // 1000:x}-{secrets.token_hex(8)}"
 
 
-def _feedback_answer(record: Record) -> dict[str, Any]:
-    body = json.loads(record.body)
+def _rank_answer(entry: Entry) -> bytes:
+    assert entry.answer is not None
+    return entry.answer
+
+
+def _feedback_answer(record: Record) -> bytes:
+    body = record.data
     answer = {
         "id": record.id,
         "revision": body["revision"],
@@ -385,23 +404,17 @@ def _feedback_answer(record: Record) -> dict[str, Any]:
     }
     if not body["learn"]:
         answer["note"] = "kept, and not learned: an earlier answer for this id was learned already"
-    return answer
+    return dumps(answer)
 
 
-async def _answer_when_written(entry: Entry) -> dict[str, Any]:
-    await asyncio.shield(entry.told[0])
-    return _feedback_answer(entry)
-
-
-def _until_written(record: Record) -> asyncio.Future[Any] | None:
+def _told_before(record: Record) -> bytes | asyncio.Future[bytes]:
     if isinstance(record, Entry) and record.offset is None:
-        future: asyncio.Future[Any] = asyncio.shield(record.told[0])
-        return future
-    return None
+        return asyncio.shield(record.told[0])
+    return _feedback_answer(record)
 
 
 def _refuse_erased(known: Sequence[Record]) -> None:
-    if known and b'"erased"' in known[0].body and json.loads(known[0].body).get("erased"):
+    if known and b'"erased"' in known[0].body and loads(known[0].body).get("erased"):
         raise Problem(410, f"id is {known[0].id!r}, which was erased", "id")
 
 

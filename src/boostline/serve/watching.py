@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 import time
+from bisect import bisect_left
 from collections import deque
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+)
 
 from boostline.serve.service import store_bytes
 
@@ -45,35 +51,40 @@ class Watch:
     def __init__(self, service: Service) -> None:
         self._service = service
         self.registry = CollectorRegistry()
-        self._requests = Counter(
-            "boostline_requests",
-            "Requests by path and status.",
-            ["path", "status"],
-            registry=self.registry,
-        )
-        self._seconds = Histogram(
-            "boostline_request_seconds",
-            "Seconds from a request to its answer.",
-            ["path"],
-            buckets=_BUCKETS,
-            registry=self.registry,
-        )
-        self._labelled: dict[tuple[str, int], Any] = {}
-        self._timed: dict[str, Any] = {}
+        #: Plain numbers, counted for every request; made into metrics when they are asked for.
+        self._requests: dict[tuple[str, int], int] = {}
+        self._times: dict[str, tuple[list[int], list[float]]] = {}
         self._recent: deque[tuple[float, float]] = deque(maxlen=_RECENT)
+        self.registry.register(self)
         self.registry.register(_Figures(service))
 
     def count(self, path: str, status: int, seconds: float) -> None:
         """A request was answered."""
         key = (path, status)
-        counter = self._labelled.get(key)
-        if counter is None:
-            counter = self._labelled[key] = self._requests.labels(path, str(status))
-            self._timed.setdefault(path, self._seconds.labels(path))
-        counter.inc()
-        self._timed[path].observe(seconds)
+        self._requests[key] = self._requests.get(key, 0) + 1
+        times = self._times.get(path)
+        if times is None:
+            times = self._times[path] = ([0] * (len(_BUCKETS) + 1), [0.0])
+        times[0][bisect_left(_BUCKETS, seconds)] += 1
+        times[1][0] += seconds
         if path == "/rank":
             self._recent.append((time.monotonic(), seconds))
+
+    def collect(self) -> Iterator[Any]:
+        """The metrics of requests; called by the registry."""
+        requests = CounterMetricFamily(
+            "boostline_requests", "Requests by path and status.", labels=["path", "status"]
+        )
+        for (path, status), n in self._requests.items():
+            requests.add_metric([path, str(status)], n)
+        seconds = HistogramMetricFamily(
+            "boostline_request_seconds", "Seconds from a request to its answer.", labels=["path"]
+        )
+        bounds = [*(str(bound) for bound in _BUCKETS), "+Inf"]
+        for path, (counts, total) in self._times.items():
+            buckets = list(zip(bounds, accumulate(counts), strict=True))
+            seconds.add_metric([path], buckets, total[0])
+        yield from (requests, seconds)
 
     def exposition(self) -> bytes:
         return generate_latest(self.registry)
@@ -136,7 +147,7 @@ class _Figures:
                 "version": told["version"],
                 "lag": told["lag"],
                 "memory_bytes": told["memory_bytes"],
-                "cpu_seconds_total": fold.model_seconds,
+                "cpu_seconds_total": fold.model_seconds + follower.save_seconds,
                 "restarts": restarts,
                 "features": len(fold.features.names) or fold.model.n_features or 0,
                 "rank_loss": window.get("rank_loss"),
@@ -155,7 +166,7 @@ _OF_MODELS = {
     "version": "Offset of which the model has the state.",
     "lag": "Offsets that the model is behind.",
     "memory_bytes": "Memory of the model.",
-    "cpu_seconds_total": "Processor time spent in the model.",
+    "cpu_seconds_total": "Processor time spent in the model and its snapshots.",
     "restarts": "How often learning started anew because the stream had changed.",
     "features": "Features that have a place.",
     "rank_loss": "Rank loss in the present window, before learning each row.",

@@ -1,0 +1,204 @@
+"""Connections: requests for one row are answered where their last byte is read.
+
+uvicorn makes a task and an ASGI scope for every request, which costs more than all that a ranking needs besides the
+model. `Connection` begins to answer ``/rank`` and ``/feedback`` itself, and writes when the log is on disk. Whatever is
+out of the ordinary (other paths, large bodies or such of unknown length, requests sent before the last one was
+answered, clients that do not read) takes uvicorn's way to the same answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from functools import partial
+from typing import Any
+
+from orjson import dumps
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from boostline.serve.app import JSON, PROBLEM, Begin, Door, problem_headers, problem_of
+from boostline.serve.problems import Problem
+from boostline.serve.security import HEADERS
+
+__all__ = ["Connection"]
+
+#: A client that has not sent all headers of a request by then is hung up on.
+_SILENCE = 20.0
+#: uvicorn stops reading when so many bytes of a body wait.
+_LARGEST_BODY = 65536
+
+_ALWAYS = b"".join(b"%s: %s\r\n" % header for header in HEADERS)
+
+
+class Row:
+    """A request for one row; stands where uvicorn keeps its `RequestResponseCycle`."""
+
+    __slots__ = (
+        *("path", "role", "begin", "began", "body", "more_body", "keep_alive"),
+        *("response_complete", "disconnected", "message_event"),
+    )
+
+    def __init__(self, path: str, role: str, begin: Begin) -> None:
+        self.path, self.role, self.begin = path, role, begin
+        self.began = time.perf_counter()
+        self.body = bytearray()
+        self.more_body = True
+        self.keep_alive = True
+        self.response_complete = False
+        self.disconnected = False
+        self.message_event = _NOBODY_WAITS
+
+
+class _Nobody:
+    """An event for which nobody waits."""
+
+    def set(self) -> None:
+        pass
+
+
+_NOBODY_WAITS = _Nobody()
+
+
+class Connection(HttpToolsProtocol):
+    """One client. Hangs up on those that send nothing, or their headers or their body byte by byte."""
+
+    def __init__(self, config: Any, *more: Any, **others: Any) -> None:
+        super().__init__(config, *more, **others)
+        door = config.app
+        assert isinstance(door, Door)
+        self._door = door
+        self._rows = {path.encode(): (path, *row) for path, row in door.rows.items()}
+        limits = door.service.settings.limits
+        self._largest, self._seconds = min(_LARGEST_BODY, limits.body), limits.seconds
+        self._in_headers = True
+        self._patience: asyncio.TimerHandle | None = None
+
+    # What comes.
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._patience = self.loop.call_later(_SILENCE, self._hang_up)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._be_calm()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._patience is not None:
+            return
+        row: Any = self.cycle
+        if self._in_headers:
+            self._patience = self.loop.call_later(_SILENCE, self._hang_up)
+        elif type(row) is Row and row.more_body and not row.response_complete:
+            self._patience = self.loop.call_later(self._seconds, self._too_slow, row)
+
+    def on_message_begin(self) -> None:
+        self.url, self.headers, self.expect_100_continue = b"", [], False
+        self._in_headers = True
+
+    def on_headers_complete(self) -> None:
+        self._in_headers = False
+        self._be_calm()
+        row = self._rows.get(self.url)
+        if row is not None and self._is_ordinary():
+            self.cycle = Row(*row)  # type: ignore[assignment]
+            return
+        url, headers, expects = self.url, self.headers, self.expect_100_continue
+        super().on_message_begin()
+        self.url, self.expect_100_continue = url, expects
+        self.headers.extend(headers)
+        super().on_headers_complete()
+
+    def _is_ordinary(self) -> bool:
+        """Whether nothing speaks against answering at once."""
+        size = -1
+        for name, value in self.headers:
+            if name == b"content-length":
+                size = int(value)
+            elif name == b"connection":
+                if value.lower() != b"keep-alive":
+                    return False
+            elif name in (b"transfer-encoding", b"upgrade"):
+                return False
+        return (
+            0 <= size <= self._largest
+            and self.parser.get_method() == b"POST"
+            and self.parser.get_http_version() == "1.1"
+            and not self.expect_100_continue
+            and not self.flow.write_paused
+            and (self.cycle is None or self.cycle.response_complete)
+            and (self.limit_concurrency is None or len(self.connections) < self.limit_concurrency)
+        )
+
+    def on_message_complete(self) -> None:
+        row: Any = self.cycle
+        if type(row) is not Row:
+            super().on_message_complete()
+        elif row.more_body and not row.response_complete:
+            row.more_body = False
+            self._be_calm()
+            self._begin(row)
+
+    # What is answered.
+
+    def _begin(self, row: Row) -> None:
+        try:
+            self._door.guard.check(self.headers, row.role)
+            begun = row.begin(bytes(row.body))
+        except Exception as error:
+            self._refuse(row, error)
+            return
+        if isinstance(begun, bytes):
+            self._answer(row, 200, JSON, begun)
+        else:
+            begun.add_done_callback(partial(self._written, row))
+
+    def _written(self, row: Row, begun: asyncio.Future[bytes]) -> None:
+        if begun.cancelled():
+            self._hang_up()
+        elif (error := begun.exception()) is not None:
+            self._refuse(row, error)
+        else:
+            self._answer(row, 200, JSON, begun.result())
+
+    def _refuse(self, row: Row, error: BaseException) -> None:
+        problem = problem_of(error, row.path)
+        more = b""
+        for name, value in problem_headers(problem):
+            more += b"%s: %s\r\n" % (name, value)
+            if name == b"connection":
+                row.keep_alive = False
+        body = dumps(problem.to_dict())
+        self._answer(row, problem.status, PROBLEM, body, more)
+
+    def _answer(self, row: Row, status: int, kind: bytes, body: bytes, more: bytes = b"") -> None:
+        self._door.watch.count(row.path, status, time.perf_counter() - row.began)
+        row.response_complete = True
+        if not self.transport.is_closing():
+            if not row.keep_alive and not more:  # asked to end while it waited for the disk
+                more = b"connection: close\r\n"
+            self.transport.write(
+                b"%scontent-type: %s\r\ncontent-length: %d\r\n%s%s\r\n%s"
+                % (STATUS_LINE[status], kind, len(body), _ALWAYS, more, body)
+            )
+            if not row.keep_alive:
+                self.transport.close()
+        self.on_response_complete()
+
+    # Who is slow.
+
+    def _be_calm(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+    def _hang_up(self) -> None:
+        self.transport.close()
+
+    def _too_slow(self, row: Row) -> None:
+        self._patience = None
+        if not row.response_complete:
+            self._refuse(
+                row, Problem(408, f"the body did not come within {self._seconds:g} seconds")
+            )
