@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import zlib
 
 import pytest
 
@@ -152,5 +153,6 @@ def test_a_store_has_one_server(store):
 
 def test_checksums_tell_absent_columns_from_others():
     event = Event(1, 2.0, "rank", "a", None, b"{}")
-    assert event.checksum() == Event(*event.row()[:-1]).checksum()
+    head = zlib.crc32(b"(1, 2.0, 'rank', 'a', None)")
+    assert event.checksum() == zlib.crc32(b"{}", head)
     assert event.checksum() != Event(1, 2.0, "rank", "a", 1, b"{}").checksum()

@@ -207,7 +207,7 @@ class Fold:
         delay = None if shown is None else event.time - shown.time
         if self.windows.add(scores, served, relevance, delay, event.time):
             self.on_window(self.windows.number, {**self.figures(), "offset": event.offset})
-            self.windows.finish(self.model.n_labels)
+            self.windows.begin_next(self.model.n_labels)
 
     def figures(self) -> dict[str, Any]:
         """What is known of the window that is being filled."""

@@ -8,10 +8,11 @@ import logging
 import queue
 import threading
 import time
+from functools import partial
 from typing import Any
 
 from boostline.serve.fold import Fold
-from boostline.serve.log import Log, StoreError
+from boostline.serve.log import Event, Log, StoreError
 from boostline.serve.snapshots import Snapshots
 from boostline.serve.writer import Entry, Writer
 
@@ -54,7 +55,8 @@ class Follower:
         self._writer = writer
         self._snapshots = snapshots
         self._every_rows, self._every_seconds = every_rows, every_seconds
-        self._saved_clock, self._saved_at = fold.model.clock, time.monotonic()
+        self._clock = self._saved_clock = fold.model.clock
+        self._saved_at = time.monotonic()
         self._saving: threading.Thread | None = None
         #: Rings when there is something new in the log.
         self._bell: queue.SimpleQueue[None] = queue.SimpleQueue()
@@ -133,21 +135,26 @@ class Follower:
         if self.fold.offset >= to_apply:
             self._save_if_due()
             return False
-        clock, began = self.fold.model.clock, time.perf_counter()
-        events = self._log.to_apply(self.fold.offset, to_apply, most=64)
+        began = time.perf_counter()
+        events = self._log.to_learn(self.fold.offset, to_apply, most=64)
         if not events:
             raise StoreError(f"the log lacks the events from {self.fold.offset + 1} to {to_apply}")
-        for event in events:
+        for event, shown in events:
             if self._ended:
                 break
-            self.fold.apply(event, self._log.at)
-        self.n_learned += self.fold.model.clock - clock
+            self.fold.apply(event, partial(self._ranking, shown))
+        clock = self.fold.model.clock
+        self.n_learned += clock - self._clock
+        self._clock = clock
         self.busy_seconds += time.perf_counter() - began
         self._save_if_due()
         return True
 
+    def _ranking(self, shown: Event | None, offset: int) -> Event | None:
+        return shown if shown is not None and shown.offset == offset else self._log.at(offset)
+
     def _save_if_due(self) -> None:
-        rows = self.fold.model.clock - self._saved_clock
+        rows = self._clock - self._saved_clock
         seconds = time.monotonic() - self._saved_at
         if rows < self._every_rows and not (rows and seconds > self._every_seconds):
             return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,10 @@ from boostline.serve.problems import Problem
 __all__ = ["FeedbackRequest", "Limits", "RankRequest", "parse_json", "read_feedback", "read_rank"]
 
 _LONGEST_NAME = 200
+_OF_RANK = dict.fromkeys(("id", "features", "text", "top"))
+_OF_FEEDBACK = dict.fromkeys(
+    ("id", "relevant", "irrelevant", "unknown", "revision", "features", "text")
+)
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Limits:
     seconds: float = 20.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RankRequest:
     """What ``POST /rank`` asks for."""
 
@@ -45,7 +48,7 @@ class RankRequest:
         return bool(theirs == self.features and other.get("top") == self.top)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FeedbackRequest:
     """What ``POST /feedback`` tells."""
 
@@ -90,7 +93,7 @@ def parse_json(raw: bytes) -> dict[str, Any]:
 def read_rank(raw: bytes, limits: Limits) -> RankRequest:
     """Read ``{"id", "features" or "text", "top"}``."""
     value = parse_json(raw)
-    _refuse_others(value, ("id", "features", "text", "top"))
+    _refuse_others(value, _OF_RANK)
     id = value.get("id")
     if id is not None:
         id = _name(id, "id")
@@ -103,9 +106,7 @@ def read_rank(raw: bytes, limits: Limits) -> RankRequest:
 def read_feedback(raw: bytes, limits: Limits) -> FeedbackRequest:
     """Read ``{"id", "relevant", "irrelevant" or "unknown", "revision", "features" or "text"}``."""
     value = parse_json(raw)
-    _refuse_others(
-        value, ("id", "relevant", "irrelevant", "unknown", "revision", "features", "text")
-    )
+    _refuse_others(value, _OF_FEEDBACK)
     if "id" not in value:
         raise Problem(
             422, "id is missing, but must say which ranking (or which example) is meant", "id"
@@ -194,7 +195,9 @@ def _name(value: Any, field: str) -> str:
     return value
 
 
-def _refuse_others(value: dict[str, Any], known: Sequence[str]) -> None:
+def _refuse_others(value: dict[str, Any], known: dict[str, None]) -> None:
+    if value.keys() <= known.keys():
+        return
     for field in value:
         if field not in known:
             raise Problem(

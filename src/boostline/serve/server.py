@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import signal
 import socket
@@ -75,6 +76,7 @@ def run(
             service.writer.head,
             time.perf_counter() - began,
         )
+        gc.freeze()  # what is there now stays: it need not be looked through again and again
         try:
             with asyncio.Runner(loop_factory=_loop_factory()) as runner:
                 runner.run(_serve(service, guard, host, port))

@@ -10,11 +10,11 @@ import os
 import secrets
 import threading
 import time
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from orjson import dumps, loads
 
 from boostline.contract.frames import near_name
@@ -136,24 +136,18 @@ class Service:
                 raise Problem(422, str(error), error.field) from None
             except (ValueError, TypeError) as error:
                 raise Problem(422, str(error), "features") from None
-            names, active = labels.names, labels.active
-            order = active[np.argsort(-scores[active], kind="stable")[: request.top]]
-            shown = [
-                {"label": names[i], "score": score, "probability": round(probability, 6)}
-                for i, score, probability in zip(
-                    order.tolist(),
-                    scores[order].tolist(),
-                    probabilities[order].tolist(),
-                    strict=True,
-                )
-            ]
+            names, active = labels.names, labels.active.tolist()
+        score, probability = scores.tolist(), probabilities.tolist()
+        order = sorted(active, key=score.__getitem__, reverse=True)[: request.top]
+        shown = [
+            {"label": names[i], "score": score[i], "probability": round(probability[i], 6)}
+            for i in order
+        ]
         told: dict[str, Any] = {"id": id, "model": "champion", "version": version, "labels": shown}
         if is_cold:
             told["cold"] = True
         answer = dumps(told)
-        entry = Entry(
-            "rank", id, None, request.raw, answer, np.asarray(scores, np.float32).tobytes()
-        )
+        entry = Entry("rank", id, None, request.raw, answer, array("f", score).tobytes())
         if request.id is None:
             return self._submit(entry, _rank_answer)
         entry.is_new, entry.data = True, request

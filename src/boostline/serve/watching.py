@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import threading
 import time
 from bisect import bisect_left
 from collections import deque
@@ -131,6 +133,14 @@ class _Figures:
             ("uptime_seconds", "Seconds since the start.", time.time() - service.started),
         ):
             yield GaugeMetricFamily(f"boostline_{name}", text, value)
+        threads = GaugeMetricFamily(
+            "boostline_thread_cpu_seconds_total",
+            "Processor time by thread: MainThread answers, boostline-writer writes, boostline-learn-* learn.",
+            labels=["thread"],
+        )
+        for name, seconds in sorted(thread_seconds().items()):
+            threads.add_metric([name], seconds)
+        yield threads
         families = {
             name: GaugeMetricFamily(f"boostline_model_{name}", text, labels=["model", "serves"])
             for name, text in _OF_MODELS.items()
@@ -174,6 +184,18 @@ _OF_MODELS = {
     "precision_at_1": "Share of rows whose first label is relevant, in the present window.",
     "label_delay_seconds": "Median time from ranking to feedback, in the present window.",
 }
+
+
+def thread_seconds() -> dict[str, float]:
+    """Processor time of the threads that are alive, by name."""
+    if not hasattr(time, "pthread_getcpuclockid"):  # not Linux
+        return {}
+    found = {}
+    for thread in threading.enumerate():
+        if thread.ident is not None:
+            with contextlib.suppress(OSError):  # it has just ended
+                found[thread.name] = time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
+    return found
 
 
 def resident_bytes() -> int:

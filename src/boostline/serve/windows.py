@@ -90,12 +90,10 @@ class Windows:
         self._n += 1
         return self._n == self._size
 
-    def finish(self, n_labels: int) -> dict[str, Any]:
-        """Measure the window and begin the next."""
-        found = self.measure()
+    def begin_next(self, n_labels: int) -> None:
+        """Forget the rows of this window."""
         self.number += 1
         self._start(n_labels)
-        return found
 
     def measure(self) -> dict[str, Any]:
         """What is known of the rows so far."""

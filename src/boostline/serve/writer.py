@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from boostline.serve.log import INSERT, INSERT_NEW, Event, Log, StoreError, connect
+from boostline.serve.log import INSERT, INSERT_NEW, Log, StoreError, checksum_of, connect
 
 __all__ = ["Checkpoints", "Entry", "Writer"]
 
@@ -170,18 +170,12 @@ class Writer:
                     entry.error = entry.needs.error
                     continue
                 if entry.kind:
-                    event = Event(
-                        *(
-                            last + 1,
-                            now,
-                            entry.kind,
-                            entry.id,
-                            entry.of or _offset(entry.needs, written),
-                        ),
-                        *(entry.body, entry.answer, entry.scores),
-                    )
+                    of = entry.of or _offset(entry.needs, written)
+                    head = (last + 1, now, entry.kind, entry.id, of)
+                    rest = (entry.body, entry.answer, entry.scores)
                     insert = INSERT_NEW if entry.is_new else INSERT
-                    if self._db.execute(insert, event.row()).rowcount:
+                    row = (*head, *rest, checksum_of(head, *rest))
+                    if self._db.execute(insert, row).rowcount:
                         last += 1
                         to_apply = to_apply if entry.kind == "rank" else last
                         written.append((entry, last))

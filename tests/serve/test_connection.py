@@ -1,0 +1,164 @@
+"""Requests as bytes: those that are answered at once, and those that take the other way to the same answer."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+
+import pytest
+from serving import LABELS, features, serving
+
+pytestmark = pytest.mark.process
+
+
+def request(path, body, *headers, method="POST", version="1.1"):
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    lines = [f"{method} {path} HTTP/{version}", "Host: localhost", *headers]
+    if not any(line.lower().startswith("transfer-encoding") for line in headers):
+        lines.append(f"Content-Length: {len(raw)}")
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + raw
+
+
+class Wire:
+    """A connection on which bytes are sent as they are."""
+
+    def __init__(self, server):
+        host, port = server.address.split(":")
+        self.socket = socket.create_connection((host, int(port)), timeout=20)
+        self.file = self.socket.makefile("rb")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.file.close()
+        self.socket.close()
+
+    def send(self, raw):
+        self.socket.sendall(raw)
+
+    def answer(self):
+        """Status, headers and body of the next answer."""
+        status = int(self.file.readline().split()[1])
+        headers = {}
+        while (line := self.file.readline()) not in (b"\r\n", b""):
+            name, _, value = line.decode().partition(":")
+            headers[name.lower()] = value.strip()
+        return status, headers, self.file.read(int(headers.get("content-length", 0)))
+
+    @property
+    def is_closed(self):
+        return self.file.read(1) == b""
+
+
+def test_all_ways_lead_to_the_same_answer(server):
+    body = {"id": "way", "features": features(1), "top": 2}
+    raw = json.dumps(body).encode()
+    chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(raw), raw)
+    ways = [
+        request("/rank", body),
+        request("/rank", body, "Connection: keep-alive"),
+        request("/rank", body, "Connection: close"),
+        request("/rank", body, version="1.0"),
+        request("/rank?x=1", body),
+        request("/rank", chunked, "Transfer-Encoding: chunked"),
+        request("/rank", raw + b" " * 70_000),
+    ]
+    answers = []
+    for way in ways:
+        with Wire(server) as wire:
+            wire.send(way)
+            answers.append(wire.answer())
+    assert [status for status, _, _ in answers] == [200] * len(ways)
+    assert len({answer for _, _, answer in answers}) == 1
+    assert len({headers["content-security-policy"] for _, headers, _ in answers}) == 1
+    assert answers[2][1]["connection"] == "close"
+
+
+def test_requests_sent_before_the_last_one_was_answered_are_answered_in_their_order(server):
+    ids = [f"pipe-{i}" for i in range(8)]
+    with Wire(server) as wire:
+        wire.send(b"".join(request("/rank", {"id": id, "features": features(1)}) for id in ids))
+        found = [wire.answer() for _ in ids]
+        wire.send(request("/rank", {"id": "pipe-last", "features": features(1)}))
+        found.append(wire.answer())
+    assert [json.loads(body)["id"] for _, _, body in found] == [*ids, "pipe-last"]
+
+
+def test_a_request_may_come_byte_by_byte(server):
+    with Wire(server) as wire:
+        for _ in range(2):
+            for byte in request("/rank", {"features": features(2)}):
+                wire.send(bytes([byte]))
+            assert wire.answer()[0] == 200
+
+
+def test_who_waits_for_permission_gets_it(server):
+    with Wire(server) as wire:
+        head, _, body = request(
+            "/rank", {"features": features(2)}, "Expect: 100-continue"
+        ).partition(b"\r\n\r\n")
+        wire.send(head + b"\r\n\r\n")
+        assert wire.answer()[0] == 100
+        wire.send(body)
+        assert wire.answer()[0] == 200
+
+
+def test_refusals_leave_the_connection_open_and_nonsense_closes_it(server):
+    with Wire(server) as wire:
+        for body, status in (
+            (b"{", 400),
+            ({"features": []}, 422),
+            ({"features": features(1)}, 200),
+        ):
+            wire.send(request("/rank", body))
+            found = wire.answer()
+            assert found[0] == status
+            if status != 200:
+                assert found[1]["content-type"] == "application/problem+json"
+        wire.send(request("/rank", b"", method="GET"))
+        assert wire.answer()[0] == 405
+        wire.send(b"\x00\x01\r\n\r\n")
+        assert wire.answer()[0] == 400
+        assert wire.is_closed
+
+
+def test_an_id_that_is_there_gets_its_answer_from_the_log(server):
+    asked = {"id": "there", "features": features(3), "top": 1}
+    with Wire(server) as wire:
+        wire.send(request("/rank", asked))
+        first = wire.answer()
+        wire.send(request("/rank", asked) * 3)  # some of them while the first is on its way
+        assert [wire.answer()[2] for _ in range(3)] == [first[2]] * 3
+        wire.send(request("/rank", {**asked, "top": 2}))
+        assert wire.answer()[0] == 409
+        wire.send(
+            request("/feedback", {"id": "example", "features": features(1), "relevant": ["sun"]})
+        )
+        assert wire.answer()[0] == 200
+        wire.send(request("/rank", {"id": "example", "features": features(1)}))
+        status, _, body = wire.answer()
+        assert status == 409 and "labelled example" in json.loads(body)["detail"]
+        # A form that the model does not take any more does not hide what was answered then.
+        wire.send(request("/rank", {"id": "there", "features": [1.0, 2.0]}))
+        assert wire.answer()[0] == 409
+
+
+def test_clients_that_hang_up_harm_nobody_and_what_they_asked_is_in_the_log(tmp_path):
+    with serving(tmp_path / "s.db", "--labels", ",".join(LABELS)) as server:
+        for i in range(20):
+            with Wire(server) as wire:
+                wire.send(request("/rank", {"id": f"gone-{i}", "features": features(i)}))
+        with Wire(server) as wire:
+            wire.send(b"POST /rank HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{")
+        end = time.monotonic() + 10
+        missing = [f"/events/gone-{i}" for i in range(20)]
+        while missing and time.monotonic() < end:
+            missing = [path for path in missing if server.get(path).status != 200]
+        assert not missing
+        assert 'boostline_requests_total{path="/rank",status="500"}' not in str(
+            server.get("/metrics").raw
+        )
+        assert server.stop() == 0
+        assert "Traceback" not in server.said
