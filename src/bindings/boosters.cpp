@@ -3,6 +3,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 #include <nanobind/typing.h>
 
 #include "bindings/csr.hpp"
@@ -237,6 +238,15 @@ void bind_boosters(nb::module_& m) {
         .def(
             "watch_drift", [](Model& self, bool watch) { self.writing([&](Booster& b) { b.watch_drift(watch); }); },
             "watch"_a)
+        .def(
+            "set_max_bytes",
+            [](Model& self, std::size_t learner, const std::vector<std::size_t>& of_votes) {
+                self.writing([&](Booster& b) { b.set_max_bytes(learner, of_votes); });
+            },
+            "learner"_a, "of_votes"_a)
+        .def(
+            "set_most_entries",
+            [](Model& self, std::size_t n) { self.writing([&](Booster& b) { b.set_most_entries(n); }); }, "n"_a)
         .def(
             "learn_probabilities",
             [](Model& self, bool learn) { self.writing([&](Booster& b) { b.learn_probabilities(learn); }); }, "learn"_a)

@@ -111,7 +111,12 @@ class Booster {
 
     void set_threads(int n) { learners_.set_threads(n); }
 
-    std::size_t memory_bytes() const;
+    // Caps for the votes of a learner, and for the entries of a row that is kept in case the stream has changed.
+    void set_max_bytes(std::size_t learner, const std::vector<std::size_t>& of_votes) {
+        learners_.all().at(learner)->set_max_bytes(of_votes);
+    }
+    void set_most_entries(std::size_t n) { recent_.set_most_entries(n); }
+    virtual std::size_t memory_bytes() const;
 
     // With `share_serial` the learners written in Python are not copied: see restore.
     virtual std::unique_ptr<Booster> clone(bool share_serial) const = 0;

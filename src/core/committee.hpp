@@ -79,6 +79,8 @@ class Committee final : public Learner {
         }
     }
     std::size_t make_room_for_block(const Example* rows, std::size_t n) override {
+        for (const Member& member : members_)
+            if (!member.scorer->takes_blocks()) return 0;
         block_.resize(members_.size(), n, n_labels_);
         block_.features.resize(n);
         lessons_.resize(std::max(lessons_.size(), n));
@@ -134,6 +136,10 @@ class Committee final : public Learner {
     }
     void reset() noexcept override {
         for (const Member& member : members_) member.scorer->reset();
+    }
+    void set_max_bytes(const std::vector<std::size_t>& caps) override {
+        for (std::size_t i = 0; i < members_.size() && i < caps.size(); ++i)
+            if (caps[i] > 0) members_[i].scorer->set_max_bytes(caps[i]);
     }
 
     std::size_t memory_bytes() const override {

@@ -49,6 +49,22 @@ struct DualRow {
                 (targets.value[j] > 0 ? relevant : unknown).push_back(static_cast<std::int32_t>(j));
         duals.clear();
     }
+    // A row that there was no room for: its place is empty.
+    bool is_gone() const { return importance == 0.0; }
+    void give_up() noexcept {
+        *this = DualRow();
+        importance = 0.0;
+    }
+    // What it takes, slack of vectors aside.
+    std::size_t bytes() const {
+        return sizeof(*this) + 4 * (index.size() + value.size() + relevant.size() + unknown.size()) +
+               duals.size() * sizeof(LabelValue);
+    }
+    void compact() noexcept {
+        for (auto* list : {&index, &relevant, &unknown}) list->shrink_to_fit();
+        value.shrink_to_fit();
+        duals.shrink_to_fit();
+    }
     std::size_t memory_bytes() const {
         return sizeof(*this) + 4 * (index.capacity() + value.capacity() + relevant.capacity() + unknown.capacity()) +
                duals.capacity() * sizeof(LabelValue);
@@ -75,17 +91,58 @@ class DualMemory {
     DualRow& row(std::size_t age) { return rows_[ring_.slot_of(age)]; }
     const DualRow& row(std::size_t age) const { return rows_[ring_.slot_of(age)]; }
 
+    // Rows that are there to be learned again: the newest ones.
+    std::size_t n_kept() const { return n_kept_; }
+
     // So that the next `push` needs no memory.
     void make_room() { rows_.reserve(ring_.room(rows_.capacity(), 16)); }
+    // So that a row can have so many dual variables more.
+    void make_room_for_duals(std::size_t age, std::size_t n) {
+        DualRow& own = row(age);
+        held_ -= own.memory_bytes();
+        boostline::make_room(own.duals, n);
+        held_ += own.memory_bytes();
+    }
+    // Changes a row; `change(row)` needs no memory.
+    template <class Change>
+    void change(std::size_t age, Change&& change) noexcept {
+        DualRow& own = row(age);
+        bytes_ -= own.bytes();
+        change(own);
+        bytes_ += own.bytes();
+    }
     // Takes a row; leaves the one that had its place.
     void push(DualRow& row) noexcept {
-        if (!ring_.is_full()) rows_.emplace_back();
-        std::swap(rows_[ring_.next()], row);
+        DualRow& own = ring_.is_full() ? rows_[ring_.next()] : rows_.emplace_back();
+        if (ring_.is_full()) bytes_ -= own.bytes(), held_ -= own.memory_bytes();
+        std::swap(own, row);
+        bytes_ += own.bytes(), held_ += own.memory_bytes();
         ring_.advance();
+        n_kept_ = std::min(n_kept_ + 1, size());
+    }
+    // Gives up the oldest rows until the others take no more than this.
+    void forget(std::size_t most_bytes) noexcept {
+        const std::size_t places = rows_.size() * sizeof(DualRow);
+        while (n_kept_ > 0 && bytes_ - places > most_bytes) {
+            DualRow& oldest = row(n_kept_ - 1);
+            bytes_ -= oldest.bytes(), held_ -= oldest.memory_bytes();
+            oldest.give_up();
+            bytes_ += oldest.bytes(), held_ += oldest.memory_bytes();
+            n_kept_ -= 1;
+        }
+    }
+    // What `memory_bytes` counts, or a little more; at once.
+    std::size_t held_bytes() const { return (rows_.capacity() - rows_.size()) * sizeof(DualRow) + held_; }
+    // Gives back what is held for nothing.
+    void compact() noexcept {
+        rows_.shrink_to_fit();
+        for (DualRow& row : rows_) row.compact();
+        count();
     }
     void clear() noexcept {
         release(rows_);
         ring_.clear();
+        count();
     }
 
     std::size_t memory_bytes() const {
@@ -139,6 +196,7 @@ class DualMemory {
             row.importance = importance.next();
         }
         fresh.check(prefix, n_features, n_labels, most_dual);
+        fresh.count();
         *this = std::move(fresh);
     }
     void check(const std::string& prefix, std::int64_t n_features, std::size_t n_labels, float most_dual) const {
@@ -161,11 +219,23 @@ class DualMemory {
                 require(dual.value > 0.0f && dual.value <= most_dual, prefix, "row_dual");
             }
             ascending(labels, n_labels, "row_dual_label");
-            require(row.importance > 0.0 && row.importance <= 1.0, prefix, "row_importance");
+            require(row.importance >= 0.0 && row.importance <= 1.0, prefix, "row_importance");
+            require(!row.is_gone() || row.bytes() == sizeof(row), prefix, "row_importance");
         }
+        // Those that are gone are the oldest.
+        for (std::size_t age = 1; age < size(); ++age)
+            require(!row(age - 1).is_gone() || row(age).is_gone(), prefix, "row_importance");
     }
 
   private:
+    void count() noexcept {
+        bytes_ = held_ = n_kept_ = 0;
+        for (const DualRow& row : rows_) {
+            bytes_ += row.bytes(), held_ += row.memory_bytes();
+            n_kept_ += row.is_gone() ? 0 : 1;
+        }
+    }
+
     // put(value) for the values that `each` finds in the rows.
     template <class T, class Each>
     void save_values(Archive& out, const std::string& name, Each&& each) const {
@@ -211,6 +281,8 @@ class DualMemory {
 
     Ring ring_;
     std::vector<DualRow> rows_;  // by slot
+    std::size_t n_kept_ = 0;     // rows that are not gone
+    std::size_t bytes_ = 0, held_ = 0;
 };
 
 }  // namespace boostline

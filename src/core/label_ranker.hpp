@@ -37,6 +37,13 @@ class LabelRanker final : public Booster {
         resize_round();
     }
 
+    std::size_t memory_bytes() const override {
+        const std::size_t doubles = logs_.capacity() + pooled_.capacity() + power_sums_.capacity() +
+                                    scores_.capacity() + relevant_votes_.capacity() + costs_.capacity() +
+                                    pool_slopes_.capacity();
+        return Booster::memory_bytes() + doubles * sizeof(double) + portfolio_.memory_bytes() + pool_.memory_bytes();
+    }
+
     std::unique_ptr<Booster> clone(bool share_serial) const override {
         return detached(std::make_unique<LabelRanker>(*this), share_serial);
     }

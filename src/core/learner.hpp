@@ -63,6 +63,8 @@ class Learner {
     // A learner that calls into Python runs in the calling thread, before all others.
     virtual bool is_serial() const { return false; }
 
+    // A cap for each vote; 0: as before.
+    virtual void set_max_bytes(const std::vector<std::size_t>&) {}
     virtual std::size_t memory_bytes() const = 0;
     virtual std::unique_ptr<Learner> clone() const = 0;
     // Of a learner that calls into Python: another hull around the same Python object.

@@ -14,11 +14,19 @@ class RecentExamples {
 
     explicit RecentExamples(std::size_t n_labels) : n_labels_(n_labels), rows_(kCapacity, n_labels) {}
 
+    // A row with more entries than this empties the memory.
+    void set_most_entries(std::size_t n) { most_entries_ = n; }
+
     // Gets all the memory that `push` needs; the example is pushed when it has been learned.
     void prepare(const Row& x, const Labels& labels) {
         next_.assign(x, static_cast<std::size_t>(x.n_features));
         targets_.assign(labels);
         importance_ = labels.importance;
+        is_too_long_ = next_.size() > most_entries_;
+        if (is_too_long_) {
+            next_ = Entries();
+            return;
+        }
         rows_.make_room_for(next_.size());
         make_room(losses_, 1);
     }
@@ -28,10 +36,11 @@ class RecentExamples {
         for (std::size_t r = 0; r < n; ++r) longest = std::max(longest, rows[r].x.most_entries());
         next_.reserve(longest);
         targets_.value.reserve(n_labels_);
-        rows_.make_room_for_block(n, [&](std::size_t r) { return rows[r].x.most_entries(); });
+        rows_.make_room_for_block(n, [&](std::size_t r) { return std::min(rows[r].x.most_entries(), most_entries_); });
         losses_.reserve(kCapacity);
     }
     void push(double loss) noexcept {
+        if (is_too_long_) return clear();
         rows_.push(next_, targets_.value.data(), importance_);
         if (losses_.size() == kCapacity) losses_.erase(losses_.begin());
         losses_.push_back(loss);
@@ -130,8 +139,10 @@ class RecentExamples {
     RowMemory rows_;
     std::vector<double> losses_;  // oldest first
     std::size_t n_marked_ = 0;    // of the newest examples: still to be learned anew
+    std::size_t most_entries_ = static_cast<std::size_t>(-1);
     // Of the example that is being learned.
     Entries next_;
+    bool is_too_long_ = false;
     Targets targets_;
     double importance_ = 0.0;
 };

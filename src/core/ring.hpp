@@ -53,10 +53,16 @@ class Ring {
 
     // Ages of n rows, to be learnt again after row t of the stream; a draw depends on the seed and t alone.
     void draw_ages(std::uint64_t seed, std::uint64_t t, int n, std::vector<std::size_t>& ages) const {
+        draw_ages(seed, t, n, size_, ages);
+    }
+    // The same of the newest rows alone.
+    static void draw_ages(std::uint64_t seed, std::uint64_t t, int n, std::size_t n_newest,
+                          std::vector<std::size_t>& ages) {
         const auto count = static_cast<std::uint64_t>(n);
         ages.clear();
-        for (std::uint64_t q = 0; q < count && size_ > 0; ++q)
-            ages.push_back(static_cast<std::size_t>(philox_uniform(seed, t * count + q) * static_cast<double>(size_)));
+        for (std::uint64_t q = 0; q < count && n_newest > 0; ++q)
+            ages.push_back(
+                static_cast<std::size_t>(philox_uniform(seed, t * count + q) * static_cast<double>(n_newest)));
     }
 
   private:

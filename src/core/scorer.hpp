@@ -66,6 +66,8 @@ class Scorer {
     virtual void score_block(const Row* x, std::size_t n, std::size_t k, double* raw) const {
         for (std::size_t r = 0; r < n; ++r) score(x[r], raw + r * k);
     }
+    // Whether there is anything to gain by it.
+    virtual bool takes_blocks() const { return true; }
     // How many of these rows `learn_block` can take, from the first on; gets all the memory that it needs for them.
     // Below 2: the next row has to be learned by itself. Rows of other members' scores are not filled in yet.
     virtual std::size_t make_room_for_block(const Row*, const Lesson*, std::size_t) { return 0; }
@@ -83,6 +85,8 @@ class Scorer {
     virtual void grow_labels(std::int32_t n) = 0;
     virtual void grow_features(std::int64_t n, bool were_missing) = 0;  // see Learner
     virtual void reset() noexcept = 0;                                  // as new
+    // Of a scorer with a cap: no more than this from now on.
+    virtual void set_max_bytes(std::size_t) {}
     virtual std::size_t memory_bytes() const = 0;
     virtual std::unique_ptr<Scorer> clone() const = 0;
     virtual void save(Archive& out, const std::string& prefix) const = 0;

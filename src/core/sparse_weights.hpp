@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,9 @@ class SparseWeights {
   public:
     static constexpr float kMost = 1e6f;  // weights are kept within it, so that sums stay finite
 
-    explicit SparseWeights(std::size_t n_labels) : n_labels_(n_labels) {}
+    // Room is asked for at least so many labels at a time: where that makes an array, it is counted as one.
+    explicit SparseWeights(std::size_t n_labels, std::size_t least_room = 0)
+        : n_labels_(n_labels), least_room_(least_room) {}
 
     std::size_t n_features() const { return rows_.size(); }
     // What the weights take, slack of vectors aside: of the same weights always the same.
@@ -72,25 +75,30 @@ class SparseWeights {
         if (needed > n_labels_ / kDenseShare) {
             std::vector<float> dense(padded(n_labels_), 0.0f);
             for (const LabelValue& e : row.entries) dense[static_cast<std::size_t>(e.label)] = e.value;
+            lists_ -= list_bytes(row);
             row.dense.swap(dense);
             std::vector<LabelValue>().swap(row.entries);
+            lists_ += list_bytes(row);
         } else if (needed > row.entries.capacity()) {
+            const std::size_t before = list_bytes(row);
             row.entries.reserve(std::max(needed, row.entries.size() + row.entries.size() / 2));
+            lists_ += list_bytes(row) - before;
         }
     }
 
     // A feature was in a row. There has to be room.
     void count(std::int32_t feature) noexcept {
         FeatureRow& row = rows_[static_cast<std::size_t>(find(feature))];
-        if (row.n_seen == 0) bytes_ += kRowBytes;
+        const std::size_t before = bytes_of(row);
         row.n_seen += 1;
+        bytes_ += bytes_of(row) - before;
     }
 
     // weight += value * step, for the labels that have a step, ascending. There has to be room.
     void add(std::int32_t feature, float value, const LabelValue* steps, std::size_t n_steps) noexcept {
         FeatureRow& row = rows_[static_cast<std::size_t>(find(feature))];
         if (row.n_seen == 0) count(feature);  // it had been forgotten
-        const std::size_t before = row_bytes(row.n_nonzero);
+        const std::size_t before = bytes_of(row);
         if (!row.dense.empty()) {
             for (std::size_t s = 0; s < n_steps; ++s)
                 change(row, row.dense[static_cast<std::size_t>(steps[s].label)], value * steps[s].value);
@@ -98,7 +106,7 @@ class SparseWeights {
             add_steps(row.entries, steps, n_steps,
                       [&](float& weight, float step) { change(row, weight, value * step); });
         }
-        bytes_ += row_bytes(row.n_nonzero) - before;
+        bytes_ += bytes_of(row) - before;
     }
 
     // So that `forget` needs no memory.
@@ -122,7 +130,8 @@ class SparseWeights {
         for (const std::int32_t i : order_) {
             if (bytes_ <= most_bytes) break;
             FeatureRow& row = rows_[static_cast<std::size_t>(i)];
-            bytes_ -= row_bytes(row.n_nonzero) + (row.n_seen > 0 ? kRowBytes : 0);
+            bytes_ -= bytes_of(row);
+            lists_ -= list_bytes(row);
             each_weight(row, forgotten);
             row.feature = kGone;
         }
@@ -132,25 +141,46 @@ class SparseWeights {
         fill_index();
     }
 
+    // What `memory_bytes` counts, or a little more; at once.
+    std::size_t held_bytes() const {
+        return rows_.capacity() * sizeof(FeatureRow) + (index_.capacity() + order_.capacity()) * 4 + lists_;
+    }
+    // Gives back what is held for nothing: no more than `bytes` stays, unless there is no memory to move. Takes back
+    // all promises, but changes no weight.
+    void compact() noexcept {
+        rows_.erase(std::remove_if(rows_.begin(), rows_.end(), [](const FeatureRow& row) { return row.n_seen == 0; }),
+                    rows_.end());
+        for (FeatureRow& row : rows_) compact(row);
+        rows_.shrink_to_fit();
+        release(order_);
+        std::size_t size = 128;
+        while (size < 2 * (rows_.size() + 1)) size *= 2;
+        index_.resize(std::min(size, index_.size()));
+        index_.shrink_to_fit();
+        fill_index();
+        lists_ = 0;
+        for (const FeatureRow& row : rows_) lists_ += list_bytes(row);
+    }
+
     void grow_labels(std::size_t n) {
         n_labels_ = n;
-        bytes_ = 0;
+        bytes_ = lists_ = 0;
         for (FeatureRow& row : rows_) {
             if (!row.dense.empty()) row.dense.resize(padded(n), 0.0f);
-            bytes_ += row_bytes(row.n_nonzero) + (row.n_seen > 0 ? kRowBytes : 0);
+            bytes_ += bytes_of(row);
+            lists_ += list_bytes(row);
         }
     }
     void clear() noexcept {
         std::vector<FeatureRow>().swap(rows_);
         std::vector<std::int32_t>().swap(index_);
         std::vector<std::int32_t>().swap(order_);
-        bytes_ = 0;
+        bytes_ = lists_ = 0;
     }
 
     std::size_t memory_bytes() const {
         std::size_t total = rows_.capacity() * sizeof(FeatureRow) + (index_.capacity() + order_.capacity()) * 4;
-        for (const FeatureRow& row : rows_)
-            total += row.entries.capacity() * sizeof(LabelValue) + row.dense.capacity() * sizeof(float);
+        for (const FeatureRow& row : rows_) total += list_bytes(row);
         return total;
     }
 
@@ -182,7 +212,7 @@ class SparseWeights {
     }
 
     void load(const ArchiveView& in, const std::string& prefix, std::int64_t n_features) {
-        SparseWeights fresh(n_labels_);
+        SparseWeights fresh(n_labels_, least_room_);
         const auto features = in.read<std::int32_t>(prefix + "features");
         std::vector<std::int32_t> lengths;
         std::vector<std::int64_t> n_seen;
@@ -245,8 +275,31 @@ class SparseWeights {
     static constexpr std::size_t kRowBytes = 128;  // a FeatureRow, and its place in the index
     static constexpr std::int32_t kGone = -1;
 
+    bool is_array(std::size_t n) const { return std::max(n, least_room_) > n_labels_ / kDenseShare; }
     std::size_t row_bytes(std::size_t n_nonzero) const {
-        return n_nonzero > n_labels_ / kDenseShare ? padded(n_labels_) * sizeof(float) : n_nonzero * sizeof(LabelValue);
+        return is_array(n_nonzero) ? padded(n_labels_) * sizeof(float) : n_nonzero * sizeof(LabelValue);
+    }
+    std::size_t bytes_of(const FeatureRow& row) const {
+        return row.n_seen > 0 ? kRowBytes + row_bytes(row.n_nonzero) : 0;
+    }
+    static std::size_t list_bytes(const FeatureRow& row) {
+        return row.entries.capacity() * sizeof(LabelValue) + row.dense.capacity() * sizeof(float);
+    }
+    void compact(FeatureRow& row) noexcept {
+        try {
+            if (!row.dense.empty() && !is_array(row.n_nonzero)) {
+                std::vector<LabelValue> entries;
+                entries.reserve(row.n_nonzero);
+                each_weight(row, [&](std::int32_t label, float weight) { entries.push_back({label, weight}); });
+                row.entries.swap(entries);
+                release(row.dense);
+            }
+            row.entries.erase(std::remove_if(row.entries.begin(), row.entries.end(),
+                                             [](const LabelValue& e) { return e.value == 0.0f; }),
+                              row.entries.end());
+            row.entries.shrink_to_fit();
+        } catch (const std::bad_alloc&) {
+        }
     }
 
     static double use_of(const FeatureRow& row) {
@@ -308,8 +361,9 @@ class SparseWeights {
         for (std::size_t i = 0; i < rows_.size(); ++i) insert(i);
     }
 
-    std::size_t n_labels_;
-    std::size_t bytes_ = 0;
+    std::size_t n_labels_, least_room_;
+    std::size_t bytes_ = 0;  // see bytes()
+    std::size_t lists_ = 0;  // what all rows' lists and arrays hold
     std::uint64_t promises_ = 1;
     std::vector<FeatureRow> rows_;
     std::vector<std::int32_t> index_;  // open addressing; -1: free

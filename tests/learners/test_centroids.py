@@ -42,7 +42,7 @@ def test_votes_are_by_the_cosine_with_the_mean_row_of_each_label():
 def test_beyond_max_bytes_features_that_are_least_use_are_forgotten():
     X, Y = documents(400)
     noise = (np.random.default_rng(2).random((400, 400)) < 0.005).astype(float)
-    model = bl.LabelRanker(9, learners=[Centroids(max_bytes=8_000)], drift=None)
+    model = bl.LabelRanker(9, learners=[Centroids(max_bytes=16_000)], drift=None)
     model.learn(np.hstack([X, noise]), Y)
     arrays = learner_arrays(model)
     assert set(range(30)) <= set(arrays["features"]) and len(arrays["features"]) < 200

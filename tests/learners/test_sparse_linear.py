@@ -119,7 +119,7 @@ def test_beyond_max_bytes_what_is_least_use_is_forgotten():
     X, Y = documents(n, d=20)
     noise = sparse.random_array((n, d), density=1e-3, format="csr", rng=rng)
     X = sparse.csr_array(sparse.hstack([sparse.csr_array(X), noise]))
-    whole, capped = ranker(12), ranker(12, max_bytes=30_000)
+    whole, capped = ranker(12), ranker(12, max_bytes=60_000)
     scores = {model: model.learn(X, Y) for model in (whole, capped)}
     features = learner_arrays(capped)["features"]
     assert len(features) < 200 < len(learner_arrays(whole)["features"])

@@ -396,6 +396,7 @@ class Booster(State):
             raise ValueError(
                 f"learners is {kinds}, none of which can be used with {self._n_labels} labels and {n_features} features"
             )
+        resolved = self._sized(resolved, n_features)
         size = (resolved, self._n_labels, n_features)
         if least_bytes(*size) > machine_bytes():
             raise MemoryError(too_little_memory(*size))
@@ -408,6 +409,10 @@ class Booster(State):
             raise MemoryError(too_little_memory(*size)) from error
         native.set_threads(self._n_threads)
         return native
+
+    def _sized(self, resolved: list[Description], n_features: int) -> list[Description]:
+        """The learners at the size that they may have."""
+        return resolved
 
     def _ready(self, n_features: int) -> _core.Model:
         """The compiled model; before the first example one that is thrown away, so that nothing changes."""

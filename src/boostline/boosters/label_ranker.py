@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from boostline import _core
 from boostline.boosters.booster import Booster
-from boostline.learners import auto_mix
+from boostline.contract.numbers import whole_number
+from boostline.learners import Description, auto_mix
+from boostline.learners.sizes import caps, divided, most_entries, recapped
 
 FloatArray = NDArray[np.float64]
 
@@ -33,6 +35,9 @@ class LabelRanker(Booster):
         gradient of this booster's loss.
     drift
         ``"restart"``: learners and weights start anew when the rank loss has risen for good; ``None``: never.
+    max_bytes
+        The most memory that the model may take, as `memory_usage` counts it, in bytes. Its learners are made small
+        enough, and forget what is least use; see docs/how-to/production.md. None: no limit for the whole.
     seed
         Random seed; None draws one.
     n_threads
@@ -58,12 +63,16 @@ class LabelRanker(Booster):
         labels: Sequence[Any] | None = None,
         learners: Any = "auto",
         drift: str | None = "restart",
+        max_bytes: int | None = None,
         seed: int | None = 0,
         n_threads: int = 1,
     ) -> None:
         if drift not in (None, "restart"):
             raise ValueError(f"drift is {drift!r}, but must be 'restart' or None")
         self._drift = drift
+        if max_bytes is not None:
+            max_bytes = whole_number(max_bytes, "max_bytes", 1, 2**62)
+        self._max_bytes = max_bytes
         if isinstance(learners, str):
             if learners != "auto":
                 raise ValueError(f"learners is {learners!r}, but must be 'auto' or learners")
@@ -74,6 +83,11 @@ class LabelRanker(Booster):
     def drift(self) -> str | None:
         """What happens when the loss has risen for good."""
         return self._drift
+
+    @property
+    def max_bytes(self) -> int | None:
+        """The most memory that the model may take, in bytes; None: no limit for the whole."""
+        return self._max_bytes
 
     @property
     def expert_weights(self) -> FloatArray:
@@ -105,7 +119,36 @@ class LabelRanker(Booster):
             self._n_labels, n_features, learners, self._seed, np.array(self._prior(learners))
         )
         native.watch_drift(self._drift == "restart")
+        if self._max_bytes is not None:
+            native.set_most_entries(most_entries(self._max_bytes))
         return native
+
+    def _sized(self, resolved: list[Description], n_features: int) -> list[Description]:
+        if self._max_bytes is None:
+            return resolved
+        return divided(resolved, self._n_labels, n_features, self._max_bytes)
+
+    def _grow(
+        self,
+        native: _core.Model,
+        grow: Callable[[_core.Model], None],
+        *,
+        n_labels: int | None = None,
+        n_features: int | None = None,
+    ) -> None:
+        if self._max_bytes is None or self._resolved is None:
+            super()._grow(native, grow, n_labels=n_labels, n_features=n_features)
+            return
+        size = (n_labels or native.n_labels(), n_features or native.n_features())
+        recapped_learners = recapped(self._resolved, *size, self._max_bytes)
+
+        def grow_within(native: _core.Model) -> None:
+            grow(native)
+            for i, learner in enumerate(recapped_learners):
+                native.set_max_bytes(i, caps(learner))
+
+        super()._grow(native, grow_within, n_labels=n_labels, n_features=n_features)
+        self._resolved = recapped_learners
 
     def _prior(self, learners: list[_core.Learner]) -> list[float]:
         """Where the weights start, one per vote, in proportion."""
@@ -118,4 +161,4 @@ class LabelRanker(Booster):
         ]
 
     def _settings(self) -> dict[str, Any]:
-        return {"drift": self._drift}
+        return {"drift": self._drift, "max_bytes": self._max_bytes}

@@ -63,6 +63,7 @@ def evaluate(
     expert: o.ExpertOption = None,
     steps: o.StepsOption = None,
     drift: o.DriftOption = None,
+    max_bytes: o.MaxBytesOption = None,
     edge: o.EdgeOption = None,
     loss: o.LossOption = None,
     metric: Annotated[
@@ -114,7 +115,7 @@ def evaluate(
     given = Input(
         data, labels, format, drop, categories, delimiter, encoding, zero_based, text, separator
     )
-    options = o.ModelOptions(learners, expert, drift, edge, loss, steps)
+    options = o.ModelOptions(learners, expert, drift, edge, loss, steps, max_bytes)
     makers: dict[str, Any]
     if text is not None:
         dataset, texts = dataset_of_texts(given, test, train_rows)

@@ -152,6 +152,14 @@ DriftOption = Annotated[
         show_default="restart",
     ),
 ]
+MaxBytesOption = Annotated[
+    int | None,
+    typer.Option(
+        help="Label ranker: the most memory that the model may take, in bytes.",
+        min=1,
+        show_default="no limit",
+    ),
+]
 ThreadsOption = Annotated[
     int, typer.Option(help="Number of threads; does not change the result.", min=1)
 ]
@@ -228,6 +236,7 @@ class ModelOptions:
     edge: str | None = None
     loss: str | None = None
     steps: Steps | None = None
+    max_bytes: int | None = None
 
     def of(self, algorithm: Algorithm) -> ModelOptions:
         """Those that have a meaning for an algorithm."""
@@ -241,7 +250,7 @@ class ModelOptions:
 
 #: Options that have a meaning for one algorithm alone.
 OWN = {
-    Algorithm.label_ranker: ("drift",),
+    Algorithm.label_ranker: ("drift", "max_bytes"),
     Algorithm.ada_olmr: ("expert", "steps"),
     Algorithm.online_bmr: ("edge", "loss"),
 }
@@ -270,6 +279,8 @@ def make_text_model(
         given["learners"] = parse_learners(options.learners)
     if options.drift is not None:
         given["drift"] = None if options.drift is Drift.none else options.drift.value
+    if options.max_bytes is not None:
+        given["max_bytes"] = options.max_bytes
     return TextRanker(labels, n_threads=threads, **given)
 
 
@@ -277,7 +288,7 @@ def _refuse_foreign(algorithm: Algorithm, options: ModelOptions) -> None:
     for name in _foreign(algorithm):
         if getattr(options, name) is not None:
             raise typer.BadParameter(
-                f"is not an option of {algorithm.value}", param_hint=f"--{name}"
+                f"is not an option of {algorithm.value}", param_hint=f"--{name.replace('_', '-')}"
             )
 
 
@@ -299,6 +310,7 @@ def make_model(
         "steps": None if options.steps is None else options.steps.value,
         "edge": _edge(options.edge),
         "loss": options.loss,
+        "max_bytes": options.max_bytes,
     }
     given = {name: value for name, value in given.items() if value is not None}
     if options.learners is not None:

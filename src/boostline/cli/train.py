@@ -53,6 +53,7 @@ def train(
     expert: o.ExpertOption = None,
     steps: o.StepsOption = None,
     drift: o.DriftOption = None,
+    max_bytes: o.MaxBytesOption = None,
     edge: o.EdgeOption = None,
     loss: o.LossOption = None,
     resume: Annotated[
@@ -111,7 +112,7 @@ def train(
     given = row_sources.Input(
         data[0], labels, format, drop, categories, delimiter, encoding, zero_based, text, separator
     )
-    options = o.ModelOptions(learners, expert, drift, edge, loss, steps)
+    options = o.ModelOptions(learners, expert, drift, edge, loss, steps, max_bytes)
     chosen = _Chosen(algorithm, options, seed, threads)
     if jobs != 1 or dask is not None:
         if resume or append or max_rows is not None:

@@ -142,7 +142,8 @@ class SparseLinear(Scorer):
     memory
         Rows kept for replay.
     max_bytes
-        What the weights may take. Beyond it the features whose weights are least use are forgotten.
+        What it may take. If the weights need more than half of it, the features whose weights are least use are
+        forgotten; if the rows need more than a quarter, the oldest of them.
     emphasis
         Votes are multiplied by (1 + score) to this power where the score is positive, so that the labels it is
         surest of stay first in a mixture. Its own order does not change.
@@ -164,7 +165,7 @@ class SparseLinear(Scorer):
     C: float = 0.3
     n_replays: int = 8
     memory: int = 4000
-    max_bytes: int = 2**28
+    max_bytes: int = 2**29
     emphasis: int = 0
     seed: int | None = None
 
@@ -199,7 +200,7 @@ class Centroids(Scorer):
     Parameters
     ----------
     max_bytes
-        What the means may take. Beyond it the features that are least use are forgotten.
+        What it may take. If the means need more than half of it, the features that are least use are forgotten.
     most_labels
         With more labels than this a committee leaves it out. None: never.
 
@@ -214,7 +215,7 @@ class Centroids(Scorer):
 
     kind: ClassVar[str] = "centroids"
     is_sparse: ClassVar[bool] = True
-    max_bytes: int = 2**27
+    max_bytes: int = 2**28
     most_labels: int | None = None
 
     def __post_init__(self) -> None:

@@ -246,7 +246,7 @@ class LabelRankerClassifier(Classifier):
 
     Parameters
     ----------
-    learners, drift
+    learners, drift, max_bytes
         As in `boostline.LabelRanker`.
     labels
         Labels that are known from the start. Others are added when they first occur.
@@ -281,6 +281,7 @@ class LabelRankerClassifier(Classifier):
     learners: Any = "auto"
     _: KW_ONLY
     drift: str | None = "restart"
+    max_bytes: int | None = None
 
 
 @dataclass(eq=False, repr=False)

@@ -48,6 +48,8 @@ class TextRankerClassifier(LabelRankerClassifier):
     ----------
     learners, drift
         As in `boostline.text.TextRanker`.
+    max_bytes
+        As in `boostline.LabelRanker`; the counts of words take 4 bytes for each of ``n_columns`` beside it.
     labels, absent, n_threads, seed
         As in `LabelRankerClassifier`, which also describes the other parameters.
     text

@@ -77,6 +77,7 @@ def replay(
     expert: o.ExpertOption = None,
     steps: o.StepsOption = None,
     drift: o.DriftOption = None,
+    max_bytes: o.MaxBytesOption = None,
     edge: o.EdgeOption = None,
     loss: o.LossOption = None,
     model: Annotated[
@@ -89,7 +90,7 @@ def replay(
     """Learn the log with another model: an experiment on what was served. The service may be running."""
     from boostline.serve import replaying
 
-    given = o.ModelOptions(learners, expert, drift, edge, loss, steps)
+    given = o.ModelOptions(learners, expert, drift, edge, loss, steps, max_bytes)
 
     def make(labels: list[str]) -> Any:
         return o.make_model(algorithm, labels, given, seed=seed, threads=threads)

@@ -217,7 +217,17 @@ def make_model(config: dict[str, Any], labels: list[str], threads: int = 1) -> A
     """A new model from what a challenger's ``config`` says, in the words of the shell."""
     from boostline.cli import options as o
 
-    known = ("algorithm", "learners", "seed", "drift", "expert", "steps", "edge", "loss")
+    known = (
+        "algorithm",
+        "learners",
+        "seed",
+        "drift",
+        "max_bytes",
+        "expert",
+        "steps",
+        "edge",
+        "loss",
+    )
     for field, value in config.items():
         if field not in known:
             raise Problem(
@@ -240,6 +250,7 @@ def make_model(config: dict[str, Any], labels: list[str], threads: int = 1) -> A
             expert=None if expert is None else o.Expert(expert),
             steps=None if steps is None else o.Steps(steps),
             drift=None if drift is None else o.Drift(drift),
+            max_bytes=config.get("max_bytes"),
         )
         return o.make_model(algorithm, labels, given, seed=config.get("seed"), threads=threads)
     except Exception as error:  # typer's errors of parameters, too

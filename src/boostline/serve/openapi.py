@@ -114,7 +114,7 @@ _SCHEMAS: dict[str, Any] = {
             "name": {"type": "string"},
             "config": {
                 "type": "object",
-                "description": "algorithm, learners, seed, drift, expert, steps, edge, loss: as in the shell.",
+                "description": "As in the shell: algorithm, learners, seed, drift, max_bytes, expert, steps, edge, loss.",
             },
         },
     },

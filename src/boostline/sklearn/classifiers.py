@@ -242,7 +242,7 @@ class LabelRankerClassifier(Classifier):
 
     Parameters
     ----------
-    learners, drift
+    learners, drift, max_bytes
         As in `boostline.LabelRanker`.
     aim
         What `predict` is to be good at: ``"micro-f1"``, ``"macro-f1"``, or the probability above which a label is
@@ -277,6 +277,7 @@ class LabelRankerClassifier(Classifier):
     learners: Any = "auto"
     _: KW_ONLY
     drift: str | None = "restart"
+    max_bytes: int | None = None
 
 
 @dataclass(eq=False, repr=False)

@@ -60,6 +60,8 @@ class TextRankerClassifier(LabelRankerClassifier):
     ----------
     learners, drift
         As in `boostline.text.TextRanker`.
+    max_bytes
+        As in `boostline.LabelRanker`; the counts of words take 4 bytes for each of ``n_columns`` beside it.
     text
         The column of a frame that has the texts, or several, which are put together. None: X is a list, array or
         series of strings.

@@ -55,6 +55,8 @@ class TextRanker:
         ``"auto"`` for `boostline.learners.SparseLinear`, or learners of your own.
     drift, seed, n_threads
         As in `boostline.LabelRanker`.
+    max_bytes
+        The most memory that the model may take, counts of words included; see `boostline.LabelRanker`.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class TextRanker:
         n_embedding: int = 0,
         learners: Any = "auto",
         drift: str | None = "restart",
+        max_bytes: int | None = None,
         seed: int | None = 0,
         n_threads: int = 1,
     ) -> None:
@@ -89,6 +92,7 @@ class TextRanker:
             _with_spare(len(self._names)),
             learners=text_learners(learners),
             drift=drift,
+            max_bytes=_left_for_booster(max_bytes, self._features.memory_usage()),
             seed=seed,
             n_threads=n_threads,
         )
@@ -365,6 +369,17 @@ class _Waiting:
             unknown.append([*unclear, *range(n + alone, n_labels)])
         lists = LabelLists.of(relevant), LabelLists.of(unknown)
         return LabelSets(len(self.told), n_labels, lists=lists)
+
+
+def _left_for_booster(max_bytes: int | None, for_words: int) -> int | None:
+    if max_bytes is None:
+        return None
+    if whole_number(max_bytes, "max_bytes", 1, 2**62) <= for_words:
+        raise ValueError(
+            f"max_bytes is {max_bytes:,}, but must be more than {for_words:,}, which the counts of words take; "
+            "with fewer n_columns it can be less"
+        )
+    return max_bytes - for_words
 
 
 def text_learners(learners: Any) -> Any:

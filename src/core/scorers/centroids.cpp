@@ -23,6 +23,7 @@ class CentroidsScorer final : public Scorer {
 
     std::string kind() const override { return "centroids"; }
     Vote vote() const override { return Vote::proportional; }
+    bool takes_blocks() const override { return false; }
 
     void score(const Row& x, double* raw) const override {
         static thread_local Scratch scratch;
@@ -38,7 +39,7 @@ class CentroidsScorer final : public Scorer {
                 scratch_.steps.push_back({static_cast<std::int32_t>(j), static_cast<float>(importance)});
         sums_of_rows_.new_promises();
         for (const std::int32_t f : features) sums_of_rows_.make_room_for(f, scratch_.steps.size());
-        if (sums_of_rows_.bytes() + features.size() * sums_of_rows_.most_row_bytes() > max_bytes_)
+        if (sums_of_rows_.bytes() + features.size() * sums_of_rows_.most_row_bytes() > most_sums())
             sums_of_rows_.make_room_to_forget();
     }
     void learn(const Row&, const Targets&, double, const double*) noexcept override {
@@ -54,13 +55,12 @@ class CentroidsScorer final : public Scorer {
                 measure(j);
             }
         }
-        if (sums_of_rows_.bytes() > max_bytes_) {
-            sums_of_rows_.forget(max_bytes_ - max_bytes_ / 4, [this](std::int32_t label, float value) {
-                const auto j = static_cast<std::size_t>(label);
-                squares_[j] -= static_cast<double>(value) * static_cast<double>(value);
-                measure(j);
-            });
-        }
+        stay_small();
+    }
+    void set_max_bytes(std::size_t n) override {
+        sums_of_rows_.make_room_to_forget();
+        max_bytes_ = n;
+        stay_small();
     }
 
     void grow_labels(std::int32_t n) override {
@@ -76,8 +76,7 @@ class CentroidsScorer final : public Scorer {
         start();
     }
     std::size_t memory_bytes() const override {
-        return sizeof(*this) + sums_of_rows_.memory_bytes() + scratch_.memory_bytes() +
-               squares_.capacity() * sizeof(double) + inverse_lengths_.capacity() * sizeof(float);
+        return by_label_bytes() + sums_of_rows_.memory_bytes() + scratch_.memory_bytes();
     }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<CentroidsScorer>(*this); }
 
@@ -113,6 +112,25 @@ class CentroidsScorer final : public Scorer {
     };
 
     std::size_t padded() const { return SparseWeights::padded(n_labels_); }
+
+    // Half for the sums, the rest for what is held for a moment or in vain, as in sparse_linear.cpp.
+    std::size_t most_sums() const { return max_bytes_ / 2; }
+    void stay_small() noexcept {
+        if (sums_of_rows_.bytes() > most_sums()) {
+            sums_of_rows_.forget(most_sums() - most_sums() / 4, [this](std::int32_t label, float value) {
+                const auto j = static_cast<std::size_t>(label);
+                squares_[j] -= static_cast<double>(value) * static_cast<double>(value);
+                measure(j);
+            });
+        }
+        const std::size_t scratch = scratch_.memory_bytes();
+        if (sums_of_rows_.held_bytes() + scratch + by_label_bytes() <= max_bytes_) return;
+        sums_of_rows_.compact();
+        if (scratch > max_bytes_ / 16) scratch_ = Scratch();
+    }
+    std::size_t by_label_bytes() const {
+        return sizeof(*this) + squares_.capacity() * sizeof(double) + inverse_lengths_.capacity() * sizeof(float);
+    }
     void start() {
         squares_.assign(n_labels_, 0.0);
         inverse_lengths_.assign(padded(), 0.0f);

@@ -29,13 +29,14 @@ class SparseLinearScorer final : public Scorer {
           max_bytes_(max_bytes),
           emphasis_(emphasis),
           seed_(seed),
-          weights_(n_labels_),
+          weights_(n_labels_, kMostSteps),
           memory_(memory) {
         start();
     }
 
     std::string kind() const override { return "sparse_linear"; }
     Vote vote() const override { return Vote::proportional; }
+    bool takes_blocks() const override { return false; }
 
     void score(const Row& x, double* raw) const override {
         static thread_local Scratch scratch;
@@ -48,7 +49,7 @@ class SparseLinearScorer final : public Scorer {
         row.set_labels(targets);
         row.importance = importance;
         memory_.make_room();
-        memory_.ring().draw_ages(seed_, static_cast<std::uint64_t>(clock_), n_replays_, scratch_.replays);
+        Ring::draw_ages(seed_, static_cast<std::uint64_t>(clock_), n_replays_, memory_.n_kept(), scratch_.replays);
         const auto& replays = scratch_.replays;
         std::size_t most_bytes = weights_.bytes();
         const auto make_room_for_weights = [&](const DualRow& visited) {
@@ -61,9 +62,9 @@ class SparseLinearScorer final : public Scorer {
         for (const std::size_t age : replays) {  // some may have been drawn twice
             make_room_for_weights(memory_.row(age));
             const auto n_visits = static_cast<std::size_t>(std::count(replays.begin(), replays.end(), age));
-            make_room(memory_.row(age).duals, n_visits * kMostSteps);
+            memory_.make_room_for_duals(age, n_visits * kMostSteps);
         }
-        if (most_bytes > max_bytes_) weights_.make_room_to_forget();
+        if (most_bytes > most_weights()) weights_.make_room_to_forget();
         scratch_.reserve(padded());
     }
     void learn(const Row&, const Targets&, double importance, const double*) noexcept override {
@@ -74,16 +75,22 @@ class SparseLinearScorer final : public Scorer {
         for (const std::int32_t f : row.index) weights_.count(f);
         visit(row);  // with the sums of score_to_learn
         for (std::size_t q = 0; q < scratch_.replays.size(); ++q) {
-            DualRow& replayed = memory_.row(scratch_.replays[q]);
-            if (n_labels_ > kManyLabels && q % kFullReplays != kFullReplays - 1) {
-                visit_few(replayed);
-            } else {
-                add_up(replayed, scratch_.sums);
-                visit(replayed);
-            }
+            memory_.change(scratch_.replays[q], [&](DualRow& replayed) {
+                if (n_labels_ > kManyLabels && q % kFullReplays != kFullReplays - 1) {
+                    visit_few(replayed);
+                } else {
+                    add_up(replayed, scratch_.sums);
+                    visit(replayed);
+                }
+            });
         }
         memory_.push(row);
-        if (weights_.bytes() > max_bytes_) weights_.forget(max_bytes_ - max_bytes_ / 4);
+        stay_small();
+    }
+    void set_max_bytes(std::size_t n) override {
+        weights_.make_room_to_forget();
+        max_bytes_ = n;
+        stay_small();
     }
 
     void grow_labels(std::int32_t n) override {
@@ -101,8 +108,7 @@ class SparseLinearScorer final : public Scorer {
         start();
     }
     std::size_t memory_bytes() const override {
-        return sizeof(*this) + weights_.memory_bytes() + memory_.memory_bytes() + scratch_.memory_bytes() +
-               bias_.capacity() * sizeof(float) + counts_.capacity() * sizeof(double);
+        return by_label_bytes() + weights_.memory_bytes() + memory_.memory_bytes() + scratch_.memory_bytes();
     }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<SparseLinearScorer>(*this); }
 
@@ -168,6 +174,22 @@ class SparseLinearScorer final : public Scorer {
     };
 
     std::size_t padded() const { return SparseWeights::padded(n_labels_); }
+
+    // Of max_bytes: half for the weights, a quarter for the rows, the rest for what is held for a moment or in vain.
+    // What is forgotten depends on what is known alone, not on how much memory it happens to hold.
+    std::size_t most_weights() const { return max_bytes_ / 2; }
+    void stay_small() noexcept {
+        if (weights_.bytes() > most_weights()) weights_.forget(most_weights() - most_weights() / 4);
+        memory_.forget(max_bytes_ / 4);
+        const std::size_t scratch = scratch_.memory_bytes();
+        if (weights_.held_bytes() + memory_.held_bytes() + scratch + by_label_bytes() <= max_bytes_) return;
+        weights_.compact();
+        memory_.compact();
+        if (scratch > max_bytes_ / 16) scratch_ = Scratch();
+    }
+    std::size_t by_label_bytes() const {
+        return sizeof(*this) + bias_.capacity() * sizeof(float) + counts_.capacity() * sizeof(double);
+    }
 
     void start() {
         bias_.assign(padded(), kFirstScore);
