@@ -323,9 +323,10 @@ def test_the_default_model_is_the_mix(csv_file, boostline, tmp_path):
 
 
 def test_options_are_passed_on(csv_file, boostline, tmp_path):
-    given = ("--drift", "none", "--max-rows", "60", "--learners", "paper:8")
+    given = ("--drift", "none", "--max-bytes", "9000000", "--max-rows", "60")
     assert boostline(*DATA, "--model", "m.blm", *given).code == 0
-    assert bl.load(tmp_path / "m.blm").drift is None
+    found = bl.load(tmp_path / "m.blm")
+    assert (found.drift, found.max_bytes) == (None, 9_000_000)
     given = ("-a", "ada_olmr", "--expert", "best", "--max-rows", "60")
     assert boostline(*TRAIN, "--model", "a.blm", *given).code == 0
     assert bl.load(tmp_path / "a.blm").expert == "best"

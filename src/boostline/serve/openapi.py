@@ -114,7 +114,7 @@ _SCHEMAS: dict[str, Any] = {
             "name": {"type": "string"},
             "config": {
                 "type": "object",
-                "description": "As in the shell: algorithm, learners, seed, drift, max_bytes, expert, steps, edge, loss.",
+                "description": "In the words of the shell: algorithm, learners, seed, drift, max_bytes, and so on.",
             },
         },
     },
