@@ -1,6 +1,7 @@
 """One cap for the whole model: `LabelRanker(max_bytes=)`."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,13 +12,13 @@ from boostline.learners import Centroids, Kernel, Linear, Recency, SparseLinear,
 from boostline.text import TextRanker
 
 
-def table(n, d, k, seed=0):
+def table(n: int, d: int, k: int, seed: int = 0) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     return X, X @ rng.normal(size=(d, k)) > 1.0
 
 
-def words(n, d, k, seed=0, longest=60):
+def words(n: int, d: int, k: int, seed: int = 0, longest: int = 60) -> tuple[Any, Any]:
     """Rows of words by Zipf's law, of very different lengths, with words that were never seen before."""
     rng = np.random.default_rng(seed)
     rows = [np.unique((d ** rng.random(rng.integers(1, longest))).astype(int)) for _ in range(n)]
@@ -26,7 +27,7 @@ def words(n, d, k, seed=0, longest=60):
     return X, [{int(row[0]) % k, int(row[-1]) % k} for row in rows]
 
 
-def learn_within(model, X, Y, step):
+def learn_within(model: Any, X: Any, Y: Any, step: int = 1) -> None:
     for at in range(0, X.shape[0], step):
         model.learn(X[at : at + step], Y[at : at + step], return_scores=False)
         assert model.memory_usage() <= model.max_bytes, f"row {at + step}"
@@ -174,7 +175,9 @@ def test_adapters_hand_it_on():
 
     X, Y = table(100, 5, 3)
     model = sklearn.LabelRankerClassifier(max_bytes=3_000_000).fit(X, Y)
-    assert model.booster_.memory_usage() <= model.booster_.max_bytes == 3_000_000
+    booster: Any = model.booster_
+    assert booster.memory_usage() <= booster.max_bytes == 3_000_000
     online = river.LabelRankerClassifier(max_bytes=3_000_000)
     online.learn_one({"a": 1.0, "b": 2.0}, {"p": True, "q": False})
-    assert online.booster.memory_usage() <= online.booster.max_bytes == 3_000_000
+    booster = online.booster
+    assert booster.memory_usage() <= booster.max_bytes == 3_000_000
