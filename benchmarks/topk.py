@@ -115,6 +115,27 @@ def table(records: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def closeness(records: list[dict[str, Any]]) -> str:
+    """How much of what all labels gain over a random order (rank loss .5) is gained from those that were shown."""
+
+    def gained(loss: float, full: float) -> str:
+        return "" if np.isnan(loss) else f"{100 * (0.5 - loss) / (0.5 - full):.0f} %"
+
+    lines = ["| set | model | 3 shown, 1 pass | 3 shown, 20 passes | half shown, 1 pass |"]
+    lines.append("|---|---|---:|---:|---:|")
+    for name in dict.fromkeys(r["set"] for r in records):
+        k = max(r["shown"] for r in records if r["set"] == name)
+        half = min(shown_sizes(k), key=lambda n: abs(n - k / 2))
+        for label in FULL:
+            of = {"set": name, "model": label}
+            full = mean(records, **of, question="full")
+            passes = [mean(records, **of, question="passes", passes=p) for p in (1, PASSES[-1])]
+            many = passes[0] if half == SHOWN else mean(records, **of, question="shown", shown=half)
+            cells = " | ".join(gained(loss, full) for loss in (*passes, many))
+            lines.append(f"| {name} ({half} of {k}) | {label} | {cells} |")
+    return "\n".join(lines)
+
+
 def plot(records: list[dict[str, Any]], folder: Path) -> None:
     names = list(dict.fromkeys(r["set"] for r in records))
     for question, field in (("passes", "passes"), ("shown", "shown")):
@@ -173,7 +194,7 @@ def main() -> None:
                         file.write(json.dumps(record) + "\n")
     if arguments.out:
         records = [json.loads(line) for line in arguments.out.read_text().splitlines()]
-    print(table(records))
+    print(table(records), closeness(records), sep="\n\n")
     if arguments.plot:
         plot(records, arguments.plot)
 

@@ -37,7 +37,8 @@ class EdgeSearch {
     double edge() const { return edge_; }
     double promised() const { return promised_; }
     double assumed() const { return assumed_; }
-    double slope_squares() const { return slope_squares_; }
+    // The rows since the last look count as a period, too.
+    double slope_squares() const { return slope_squares_ + slope() * slope(); }
     const std::vector<double>& levels() const { return levels_; }
     const std::vector<double>& promises() const { return promises_; }
 
@@ -61,9 +62,7 @@ class EdgeSearch {
 
     // Moves the edge; returns whether it has changed.
     bool look() noexcept {
-        const std::size_t cell = cell_of(edge_);
-        const double slope = (convex_[cell + 1] - high_before_ - convex_[cell] + low_before_) / width(cell);
-        slope_squares_ += slope * slope;
+        slope_squares_ = slope_squares();
         const double before = std::exchange(edge_, leader());
         const std::size_t now = cell_of(edge_);
         low_before_ = convex_[now];
@@ -120,6 +119,12 @@ class EdgeSearch {
         return std::min(std::max<std::size_t>(n, 1), levels_.size() - 1) - 1;
     }
 
+    // Of the sum since the last look, at the edge.
+    double slope() const {
+        const std::size_t cell = cell_of(edge_);
+        return (convex_[cell + 1] - high_before_ - convex_[cell] + low_before_) / width(cell);
+    }
+
     // The edge with the smallest sum, linear between the levels, plus strength / 2 * (edge - start)^2.
     double leader() const noexcept {
         const double range = levels_.back() - levels_[0];
@@ -144,7 +149,7 @@ class EdgeSearch {
     std::uint64_t period_;                         // rows between two looks
     double promised_ = 0.0;                        // sum over the rounds of phi^N(0) at the edge used in each
     double assumed_ = 0.0;                         // sum of the edge used, cut to 1 / |Y|, times D
-    double slope_squares_ = 0.0;                   // of the sums between two looks, at the edge used
+    double slope_squares_ = 0.0;                   // of the sums between two looks, at the edge used, up to the last
     double low_before_ = 0.0, high_before_ = 0.0;  // convex_ at the last look, around the edge
     std::vector<double> promises_, convex_;        // sums of F at the levels; of its convex bound
 };

@@ -107,7 +107,7 @@ def random_stream(seed, rounds=200):
 
 
 def keeps_its_bounds(seed):
-    stream, k = random_stream(seed)
+    stream, k = random_stream(seed, rounds=200 - seed % 37)  # most end within a period
     loss = ["hinge", "rank", "logistic", "exponential"][seed % 4]
     model = bl.OnlineBMR(k, learners=stream.learners(), edge="auto", loss=loss)
     model.learn(stream.X, stream.relevant)
@@ -118,8 +118,7 @@ def keeps_its_bounds(seed):
     sums = model.edge_sums
     uncut = sums.levels() <= 1.0 / max(stream.relevant.sum(axis=1).max(), 1)
     regret = sums.promised + sums.assumed - sums.promises()[uncut].min()
-    last_period = 25.0 * len(stream.votes[0]) if loss == "hinge" else 0.0
-    assert regret <= bound.terms["regret at most"] + last_period + 1e-9
+    assert regret <= bound.terms["regret at most"] + 1e-9
 
 
 @pytest.mark.parametrize("first", [0, pytest.param(20, marks=pytest.mark.slow)])

@@ -42,7 +42,7 @@ class EdgeSearch:
     def __init__(self, n_learners: int, loss: PotentialLoss, margin: float) -> None:
         self.n_learners, self.loss, self.margin = n_learners, loss, margin
         self.edge = START
-        self.promised = self.assumed = self.slope_squares = 0.0
+        self.promised = self.assumed = self._slope_squares = 0.0
         self.promises = np.zeros(len(LEVELS))
         self._convex = np.zeros(len(LEVELS))  # F_t made convex where the edge is cut
         self._at_last_look = np.zeros(len(LEVELS))
@@ -75,14 +75,19 @@ class EdgeSearch:
         p = size / k
         return self.n_learners * float((1 - p) * g[0] - p * g[2] - (1 - 2 * p) * g[1])
 
+    @property
+    def slope_squares(self) -> float:
+        """The rounds since the last look count as a period, too."""
+        cell = int(np.clip(np.searchsorted(LEVELS, self.edge, side="right"), 1, len(LEVELS) - 1))
+        added = self._convex - self._at_last_look
+        slope = (added[cell] - added[cell - 1]) / (LEVELS[cell] - LEVELS[cell - 1])
+        return self._slope_squares + float(slope) ** 2
+
     def end_round(self, t: int) -> None:
         """Move the edge after every 25 rounds, those without a pair included."""
         if t % PERIOD:
             return
-        cell = int(np.clip(np.searchsorted(LEVELS, self.edge, side="right"), 1, len(LEVELS) - 1))
-        added = self._convex - self._at_last_look
-        slope = (added[cell] - added[cell - 1]) / (LEVELS[cell] - LEVELS[cell - 1])
-        self.slope_squares += slope**2
+        self._slope_squares = self.slope_squares
         self._at_last_look = self._convex.copy()
         # Minimise the sum, linear between the levels, plus strength / 2 (edge - START)^2, cell by cell.
         strength = np.sqrt(2 * self.slope_squares) / (LEVELS[-1] - LEVELS[0])
