@@ -4,8 +4,10 @@
 
 Rows are yeast-like: 100 features, 14 labels. Requests are sent at their times whether or not earlier ones were
 answered, and a latency counts from the time at which a request should have been sent. The server's own part is the
-processor time of the process less that of the model's calls, per request. --limit raises the rate until the 99th
-percentile of rankings passes 15 ms, and --picture draws it.
+processor time of the process less that of the model's calls and snapshots, per request. For comparison the same
+requests are then sent to a bare uvicorn (with uvloop, and with the loop of asyncio) that answers each with the same
+fixed bytes: how dear a request is at all depends on the machine, and on who else uses it. --limit raises the rate until
+the 99th percentile of rankings passes 15 ms, and --picture draws it.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import asyncio
 import json
 import random
 import re
+import selectors
 import subprocess
 import sys
 import tempfile
@@ -25,6 +28,30 @@ from typing import Any
 N_FEATURES, N_LABELS, N_CONNECTIONS = 100, 14, 32
 LABELS = [f"l{i:02d}" for i in range(N_LABELS)]
 P99_WANTED = 0.015
+
+#: uvicorn and nothing else: reads the body, answers as much as a ranking of five labels is; GET / tells its seconds.
+BARE = """
+import os, sys, uvicorn
+ANSWER = b"x" * 400
+HEADERS = [(b"content-type", b"application/json"), *((b"x-%d" % i, b"x" * 40) for i in range(8))]
+
+async def app(scope, receive, send):
+    while (await receive()).get("more_body"):
+        pass
+    used = os.times()
+    body = ANSWER if scope["method"] == "POST" else str(used.user + used.system).encode()
+    headers = [*HEADERS, (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+class Server(uvicorn.Server):
+    async def startup(self, sockets=None):
+        await super().startup(sockets)
+        print("http://127.0.0.1:%d" % self.servers[0].sockets[0].getsockname()[1], flush=True)
+
+Server(uvicorn.Config(app, port=0, loop=sys.argv[1], http="httptools", ws="none", lifespan="off", access_log=False,
+                      log_config=None, server_header=False, date_header=False, proxy_headers=False)).run()
+"""
 
 
 class Connection:
@@ -114,16 +141,22 @@ class Load:
 
 
 def figures(exposition: bytes) -> dict[str, float]:
+    """Metrics by name, or by the thread's name."""
     wanted = (
         "boostline_cpu_seconds_total",
         "boostline_resident_bytes",
         "boostline_model_cpu_seconds_total",
+        "boostline_model_memory_bytes",
+        "boostline_thread_cpu_seconds_total",
+        "boostline_commits_total",
     )
     found: dict[str, float] = {}
     for line in exposition.decode().splitlines():
         name = line.partition("{")[0].partition(" ")[0]
         if name in wanted:
-            found[name.removeprefix("boostline_")] = float(line.rpartition(" ")[2])
+            thread = re.search(r'thread="(?:boostline-)?([^"]*)"', line)
+            key = f"thread {thread[1]}" if thread else name.removeprefix("boostline_")
+            found[key] = float(line.rpartition(" ")[2])
     return found
 
 
@@ -147,9 +180,39 @@ async def measure(load: Load, seconds: float, rankings: float, feedbacks: float)
         "feedback_p99_ms": round(at(found["/feedback"], 0.99), 2) if found["/feedback"] else None,
         "own_microseconds_per_request": round(1e6 * (cpu - model) / n),
         "model_microseconds_per_request": round(1e6 * model / n),
+        "microseconds_by_thread": {
+            name.removeprefix("thread "): round(1e6 * (value - before.get(name, 0.0)) / n)
+            for name, value in after.items()
+            if name.startswith("thread ") and value - before.get(name, 0.0) > 1e-6 * n
+        },
+        "commits_per_request": round((after["commits_total"] - before["commits_total"]) / n, 2),
         "resident_mb_before": round(before["resident_bytes"] / 1e6, 1),
         "resident_mb_after": round(after["resident_bytes"] / 1e6, 1),
+        "model_mb_before": round(before["model_memory_bytes"] / 1e6, 1),
+        "model_mb_after": round(after["model_memory_bytes"] / 1e6, 1),
         "statuses": dict(load.statuses),
+    }
+
+
+async def measure_bare(loop: str, asked: argparse.Namespace) -> dict[str, Any]:
+    """The same requests to a uvicorn that does nothing."""
+    server = subprocess.Popen([sys.executable, "-c", BARE, loop], stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        load = Load(server.stdout.readline().split("http://")[1].strip())
+        await load.connect()
+        await load.run(1.0, asked.rankings, asked.feedbacks)
+        before = float(await load.get("/"))
+        found = await load.run(asked.bare_seconds, asked.rankings, asked.feedbacks)
+        used = float(await load.get("/")) - before
+    finally:
+        server.terminate()
+        server.wait()
+    return {
+        "bare_uvicorn": loop,
+        "microseconds_per_request": round(1e6 * used / sum(map(len, found.values()))),
+        "p50_ms": round(at(found["/rank"], 0.5), 2),
+        "p99_ms": round(at(found["/rank"], 0.99), 2),
     }
 
 
@@ -160,6 +223,9 @@ async def work(address: str, asked: argparse.Namespace) -> None:
     print(
         json.dumps(await measure(load, asked.seconds, asked.rankings, asked.feedbacks)), flush=True
     )
+    if asked.bare_seconds > 0:
+        for loop in ("uvloop", "asyncio"):
+            print(json.dumps(await measure_bare(loop, asked)), flush=True)
     if not asked.limit:
         return
     points = []
@@ -198,6 +264,9 @@ def main() -> None:
     parser.add_argument("--step-seconds", type=float, default=15.0)
     parser.add_argument("--rankings", type=float, default=200.0)
     parser.add_argument("--feedbacks", type=float, default=100.0)
+    parser.add_argument(
+        "--bare-seconds", type=float, default=10.0, help="Load of a bare uvicorn; 0: none."
+    )
     parser.add_argument("--limit", action="store_true")
     parser.add_argument("--picture", type=Path)
     parser.add_argument(
@@ -221,7 +290,11 @@ def main() -> None:
         try:
             assert server.stdout is not None
             address = server.stdout.readline().split("http://")[1].strip()
-            asyncio.run(work(address, asked))
+            # select() waits to the microsecond; epoll only to the millisecond, which would count as latency.
+            with asyncio.Runner(
+                loop_factory=lambda: asyncio.SelectorEventLoop(selectors.SelectSelector())
+            ) as runner:
+                runner.run(work(address, asked))
         finally:
             server.terminate()
             server.wait()

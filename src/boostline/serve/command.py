@@ -62,6 +62,12 @@ def serve(
             "--model", "-m", help="A saved model that a new store begins with.", show_default=False
         ),
     ] = None,
+    text: Annotated[
+        bool,
+        typer.Option(
+            "--text", help='A new store is for texts: requests have "text" instead of features.'
+        ),
+    ] = False,
     algorithm: Annotated[
         o.Algorithm, typer.Option("--algorithm", "-a", help="Algorithm of a new store.")
     ] = o.Algorithm.label_ranker,
@@ -135,7 +141,8 @@ def serve(
 
     def begin() -> None:
         if is_new(str(store)):
-            open_store(str(store), _first_model(labels, model, algorithm, learners, seed, threads))
+            first = _first_model(labels, model, algorithm, learners, seed, threads, text=text)
+            open_store(str(store), first, texts=text)
         else:
             _check_same(str(store), labels)
 
@@ -173,17 +180,37 @@ def _first_model(
     learners: str | None,
     seed: int | None,
     threads: int,
+    *,
+    text: bool,
 ) -> Any:
     import boostline as bl
 
     if (labels is None) == (model is None):
         raise ValueError("a new store needs --labels or --model, one of them")
     if model is not None:
-        return bl.load(model, n_threads=threads)
+        loaded = bl.load(model, n_threads=threads)
+        if text and not hasattr(loaded, "text_features"):
+            raise ValueError(f"--text is given, but {model} is no model of texts")
+        return loaded
     names = _names(labels) or []
     if len(names) < 2:
         raise ValueError(f"--labels has {len(names)} label, but ranking needs at least 2")
+    if text:
+        return _text_model(algorithm, names, learners, seed, threads)
     return o.make_model(algorithm, names, o.ModelOptions(learners), seed=seed, threads=threads)
+
+
+def _text_model(
+    algorithm: o.Algorithm, names: list[str], learners: str | None, seed: int | None, threads: int
+) -> Any:
+    import boostline as bl
+    from boostline.text.ranker import text_learners
+
+    if algorithm is not o.Algorithm.label_ranker:
+        raise typer.BadParameter("with --text must be label_ranker", param_hint="--algorithm")
+    chosen = "auto" if learners is None else o.parse_learners(learners)
+    given: dict[str, Any] = {} if seed is None else {"seed": seed}
+    return bl.LabelRanker(labels=names, learners=text_learners(chosen), n_threads=threads, **given)
 
 
 def _check_same(store: str, labels: list[str] | None) -> None:

@@ -98,6 +98,14 @@ class Features:
         self._last_known: NDArray[np.bool_] = np.zeros(0, np.bool_)
 
     @classmethod
+    def of_texts(cls, texts: TextFeatures | None = None) -> Features:
+        """Those of a model of texts: new, or as they are after the texts that it has learned."""
+        made = cls("text")
+        made._texts = TextFeatures() if texts is None else texts
+        made._n = made._texts.n_features
+        return made
+
+    @classmethod
     def of(cls, model: Booster) -> Features:
         """Those of a model that has learned elsewhere."""
         if model.n_features is None:

@@ -93,12 +93,11 @@ class Models:
     def _first_snapshot(self, name: str, config: dict[str, Any]) -> tuple[Fold, dict[str, Any]]:
         log = Log(self._service.path)
         try:
-            labels, offset = start_of(log, self.snapshots)
+            start = start_of(log, self.snapshots)
         finally:
             log.close()
-        model = make_model(config, labels.names, self._service.settings.threads)
-        fold = Fold(name, model, offset)
-        fold.labels = labels
+        model = make_model(config, start.labels.names, self._service.settings.threads)
+        fold = start.fold(name, model)
         return fold, self.snapshots.write(fold)
 
     async def promote(self, name: str) -> dict[str, Any]:

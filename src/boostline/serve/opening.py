@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
+from boostline.serve.features import Features
 from boostline.serve.fold import Fold
 from boostline.serve.label_names import LabelNames
 from boostline.serve.log import Log, StoreError, connect, create
 from boostline.serve.snapshots import Snapshots
 from boostline.serve.writer import Entry, Writer
+from boostline.text import TextRanker
 
-__all__ = ["FIRST", "is_new", "open_store", "recovered", "start_of"]
+__all__ = ["FIRST", "Start", "is_new", "open_store", "recovered", "start_of"]
 
 #: The name of a store's first model.
 FIRST = "first"
@@ -30,23 +32,45 @@ def is_new(path: str) -> bool:
         log.close()
 
 
-def open_store(path: str, model: Any) -> None:
-    """Make a new store that begins with a model."""
+def open_store(path: str, model: Any, *, texts: bool = False) -> None:
+    """Make a new store that begins with a model; ``texts``: one that will learn from texts only."""
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"there is no folder {folder} for --store")
     if not os.path.exists(path):
         create(path)
-    if model.labels is not None:
-        model.rename_labels({label: str(label) for label in model.labels})
-    fold = Fold(FIRST, model)
+    fold = _first_fold(model, texts)
     told = Snapshots(path).write(fold)
     writer = Writer(path)
     try:
-        body = {"name": FIRST, "labels": fold.labels.names, "snapshot": told}
+        body = {
+            "name": FIRST,
+            "labels": fold.labels.names,
+            "retired": fold.labels.retired,
+            "texts": fold.features.form == "text",
+            "snapshot": told,
+        }
         writer.write(Entry("begin", body=json.dumps(body).encode()))
     finally:
         writer.close()
+
+
+def _first_fold(model: Any, texts: bool) -> Fold:
+    if isinstance(model, TextRanker):
+        fold = Fold(FIRST, model.booster)
+        # The model has room for tags to come, whose places have no names yet.
+        n_spare = model.booster.n_labels - len(model.labels)
+        spare = [f"(place {len(model.labels) + i})" for i in range(n_spare)]
+        places = range(len(model.labels), model.booster.n_labels)
+        fold.labels = LabelNames([*model.labels, *spare], places)
+        fold.features = Features.of_texts(model.text_features)
+        return fold
+    if model.labels is not None:
+        model.rename_labels({label: str(label) for label in model.labels})
+    fold = Fold(FIRST, model)
+    if texts:
+        fold.features = Features.of_texts()
+    return fold
 
 
 def recovered(name: str, log: Log, snapshots: Snapshots, n_threads: int) -> tuple[Fold, list[str]]:
@@ -73,11 +97,29 @@ def recovered(name: str, log: Log, snapshots: Snapshots, n_threads: int) -> tupl
     )
 
 
-def start_of(log: Log, snapshots: Snapshots) -> tuple[LabelNames, int]:
-    """Where a model that learns all of the log begins: the labels then, and the offset."""
+class Start(NamedTuple):
+    """Where a model that learns all of the log begins."""
+
+    labels: LabelNames
+    offset: int
+    takes_texts: bool
+
+    def fold(self, name: str, model: Any) -> Fold:
+        """A new model there."""
+        fold = Fold(name, model, self.offset)
+        fold.labels = self.labels
+        if self.takes_texts:
+            fold.features = Features.of_texts()
+        return fold
+
+
+def start_of(log: Log, snapshots: Snapshots) -> Start:
+    """The labels then, the offset, and whether the store is for texts."""
+    begin = log.of_kinds("begin")[0].data
+    takes_texts = bool(begin.get("texts", False))
     if not log.of_kinds("compact"):
-        return LabelNames(log.of_kinds("begin")[0].data["labels"]), 0
+        return Start(LabelNames(begin["labels"], begin.get("retired", ())), 0, takes_texts)
     if not snapshots.known:
         raise StoreError(f"there is no snapshot in {snapshots.folder}")
     oldest = min(snapshots.known, key=lambda snapshot: snapshot.offset)
-    return snapshots.load(oldest).labels, oldest.offset
+    return Start(snapshots.load(oldest).labels, oldest.offset, takes_texts)

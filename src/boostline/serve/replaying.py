@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from boostline.serve.fold import Fold
 from boostline.serve.follower import replay
 from boostline.serve.log import Log
 from boostline.serve.opening import start_of
@@ -26,9 +25,8 @@ def experiment(
     try:
         snapshots = Snapshots(store)
         snapshots.read(log)
-        labels, offset = start_of(log, snapshots)
-        fold = Fold("replay", make(labels.names), offset)
-        fold.labels = labels
+        start = start_of(log, snapshots)
+        fold = start.fold("replay", make(start.labels.names))
         windows: list[dict[str, Any]] = []
         refused = 0
 
