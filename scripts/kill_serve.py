@@ -65,9 +65,10 @@ class Server:
                 raise SystemExit(f"the server did not start: {said}")
             return None
         self.seconds = time.monotonic() - self.began
-        # Said before it listens: "recovered STORE to event N in S s".
-        recovered = re.search(r" recovered .* in ([0-9.]+) s", self.process.stderr.readline())
-        self.recovery = float(recovered[1]) if recovered else float("nan")
+        recovered = None
+        while recovered is None:  # said before it listens: "recovered STORE to event N in S s"
+            recovered = re.search(r" recovered .* in ([0-9.]+) s", self.process.stderr.readline())
+        self.recovery = float(recovered[1])
         threading.Thread(target=self.process.stderr.read, daemon=True).start()
         return line.split("http://")[1].strip()
 

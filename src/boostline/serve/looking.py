@@ -68,6 +68,7 @@ def history(service: Service, asked: Mapping[str, str]) -> dict[str, Any]:
     chosen = list(service.models.followers) if name is None else [name]
     return {
         "labels": service.labels.names,
+        "retired": service.labels.retired,
         "models": {
             one: [*service.log.windows(one, int(most)), _present(service, one)] for one in chosen
         },

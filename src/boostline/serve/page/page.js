@@ -130,7 +130,8 @@ function labelRows(history, champion) {
   };
   const rows = now.reduce((sum, w) => sum + w.rows, 0) || 1;
   return history.labels.map((label, i) => ({ label, place: i, now: mean(now, i), before: mean(before, i),
-    share: now.reduce((sum, w) => sum + (w.labels.relevant[i] || 0), 0) / rows })).sort((a, b) => (b.now ?? -1) - (a.now ?? -1));
+    share: now.reduce((sum, w) => sum + (w.labels.relevant[i] || 0), 0) / rows }))
+    .filter((row) => !history.retired.includes(row.place)).sort((a, b) => (b.now ?? -1) - (a.now ?? -1));
 }
 
 function showLabels(history, champion) {
@@ -159,7 +160,7 @@ async function showLatest() {
   shownLatest = JSON.stringify(latest);
   const head = make("tr", {}, ...["id", "first labels", "came back", ""].map((t, i) => make("th", { scope: "col", class: i ? "text" : "" }, t)));
   $("latest").replaceChildren(head, ...latest.slice(0, 10).map((one) => make("tr", {}, make("td", { class: "id", title: one.id }, one.id),
-    make("td", { class: "text" }, one.labels.map((l) => `${l.label} ${percent(l.probability)}`).join(", ")),
+    make("td", { class: "text" }, one.labels.map((l) => `${l.label} ${percent(l.probability)}`.replaceAll(" ", "\u00a0")).join(", ")),
     make("td", { class: one.relevant === null ? "text dim" : "text" }, one.relevant === null ? "waiting" : one.relevant.join(", ") || "none"),
     make("td", {}, one.labels.length ? make("button", { type: "button", click: () => showWhy(one.id, one.labels[0].label) }, "why") : ""))));
 }
