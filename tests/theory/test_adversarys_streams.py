@@ -1,4 +1,4 @@
-"""Every bound of the paper's two boosters on 200 streams of the adversary, by compiled models (6 in the gate)."""
+"""Every bound of the paper's boosters and of LabelRanker on 200 streams of the adversary (6 in the gate)."""
 
 import pytest
 
@@ -10,7 +10,7 @@ GAMES = [(2, 0.1, 10), (3, 0.08, 8), (5, 0.1, 6)]  # labels, edge, learners
 
 
 def bounds_of(seed):
-    """All that is printed for OnlineBMR (learned and known edge, two losses) and Ada.OLMR (both steps)."""
+    """All that is printed for OnlineBMR (learned and known edge, two losses), Ada.OLMR (both steps), LabelRanker."""
     k, edge, n = GAMES[seed % len(GAMES)]
     game = adversary.Adversary(k, edge, n, delta=0.005)
     stream = game.stream(200, seed)
@@ -28,6 +28,7 @@ def bounds_of(seed):
     for steps in ("paper", "adagrad"):
         model = learned(bl.AdaOLMR(k, learners=stream.learners(), steps=steps, seed=seed))
         yield from bounds.report(model, 0.05)
+    yield from bounds.report(learned(bl.LabelRanker(k, learners=stream.learners(), seed=seed)))
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_every_bound_is_kept_as_often_as_it_says(streams):
     for seed in range(streams):
         for bound in bounds_of(seed):
             kept.setdefault(bound.name, []).append(bound)
-    assert len(kept) == 13
+    assert len(kept) == 14
     for name, items in kept.items():
         failures = sum(not bound.holds for bound in items)
         allowed = max(1.0 - bound.probability for bound in items)

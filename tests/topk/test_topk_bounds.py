@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 import boostline as bl
 from boostline.losses import Exponential, Hinge, Logistic
 from boostline.potentials import pair_potential
-from boostline.theory import bounds
+from boostline.theory import adversary, bounds
 
 STREAMS = 200
 DELTA = 0.1
@@ -23,21 +23,43 @@ def all_pairs(Y, scores):
     return (wrong * (Y[:, :, None] & ~Y[:, None, :])).sum(axis=(1, 2)) / (Y.shape[1] - 1)
 
 
+#: Random streams, and those of the optimality theorem's adversary.
+STREAMS_OF = pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("random", marks=pytest.mark.gate),
+        pytest.param("adversary", marks=pytest.mark.slow),
+    ],
+)
+
+
+def random_stream(rng, m, T):
+    X = rng.normal(size=(T, 3))
+    Y = X @ rng.normal(size=(3, m)) + rng.normal(size=(T, m)) > rng.normal(size=m)
+    return X, Y, bl.learners.paper_trees(8)
+
+
+def adversarys_stream(rng, m, T):
+    game = adversary.Adversary(m, float(rng.uniform(0.2, 1.0)) / (2 * (m - 1)), 8)
+    stream = game.stream(T, int(rng.integers(2**31)))
+    return stream.X, stream.relevant, stream.learners()
+
+
 @functools.cache
-def runs(booster):
-    """(true loss, model) of 200 random streams."""
+def runs(booster, kind="random"):
+    """(true loss, model) of 200 streams."""
     found = []
     for seed in range(STREAMS):
         rng = np.random.default_rng([seed, 5])
         m, T = int(rng.integers(5, 9)), 150
-        X = rng.normal(size=(T, 3))
-        Y = X @ rng.normal(size=(3, m)) + rng.normal(size=(T, m)) > rng.normal(size=m)
+        draw = random_stream if kind == "random" else adversarys_stream
+        X, Y, learners = draw(rng, m, T)
         options = {"edge": float(rng.uniform(0.02, 0.3))} if booster is bl.TopkBMR else {}
         model = booster(
             m,
             n_shown=int(rng.integers(3, m)),
             exploration=float(rng.uniform(0.1, 0.6)),
-            learners=bl.learners.paper_trees(8),
+            learners=learners,
             seed=seed,
             **options,
         )
@@ -45,28 +67,28 @@ def runs(booster):
     return found
 
 
-@pytest.mark.gate
+@STREAMS_OF
 @pytest.mark.parametrize("booster", [bl.TopkBMR, bl.TopkAdaptive])
-def test_the_sum_of_the_estimates_is_right_on_average(booster):
-    gaps = np.array([model.suffered_loss - loss for loss, model in runs(booster)])
+def test_the_sum_of_the_estimates_is_right_on_average(booster, kind):
+    gaps = np.array([model.suffered_loss - loss for loss, model in runs(booster, kind)])
     assert abs(gaps.mean()) <= 4 * gaps.std(ddof=1) / np.sqrt(len(gaps))
     assert gaps.std() > 1  # they are estimates
 
 
-@pytest.mark.gate
-def test_what_a_run_of_topk_bmr_certifies_holds():
+@STREAMS_OF
+def test_what_a_run_of_topk_bmr_certifies_holds(kind):
     failed = 0
-    for loss, model in runs(bl.TopkBMR):
+    for loss, model in runs(bl.TopkBMR, kind):
         (bound,) = bounds.report(model, DELTA)
         assert model.suffered_loss <= bound.terms["of the estimates"] * (1 + 1e-9)
         failed += loss > bound.total
     assert binomtest(failed, STREAMS, DELTA, "greater").pvalue > 0.01
 
 
-@pytest.mark.gate
-def test_what_is_promised_for_topk_adaptive_holds():
+@STREAMS_OF
+def test_what_is_promised_for_topk_adaptive_holds(kind):
     failed = {"from the edges": 0, "Hedge": 0}
-    for loss, model in runs(bl.TopkAdaptive):
+    for loss, model in runs(bl.TopkAdaptive, kind):
         edges, hedge, progress = bounds.report(model, DELTA)
         assert progress.holds
         failed["from the edges"] += loss > edges.total
@@ -76,13 +98,13 @@ def test_what_is_promised_for_topk_adaptive_holds():
         assert binomtest(count, STREAMS, DELTA, "greater").pvalue > 0.01
 
 
-@pytest.mark.gate
-def test_the_estimates_fall_short_by_no_more_than_the_deviation():
+@STREAMS_OF
+def test_the_estimates_fall_short_by_no_more_than_the_deviation(kind):
     # The deviation alone, without what the other inequalities give away, at a delta where it is small.
     for booster in (bl.TopkBMR, bl.TopkAdaptive):
         short = sum(
             loss - model.suffered_loss > bounds.topk_deviation(model, 0.5)
-            for loss, model in runs(booster)
+            for loss, model in runs(booster, kind)
         )
         assert binomtest(short, STREAMS, 0.5, "greater").pvalue > 0.01
 
