@@ -7,6 +7,7 @@
 
 #include "core/archive.hpp"
 #include "core/example.hpp"
+#include "core/kernels/scales.hpp"
 
 namespace boostline {
 
@@ -23,9 +24,18 @@ struct Entries {
         value.clear();
         if (x.is_sparse) {
             for (std::int64_t i = 0; i < x.n_stored && x.index[i] < end; ++i) add(x.index[i], x.value[i]);
-        } else {
-            for (std::int64_t f = 0; f < end; ++f) add(f, x.dense[f]);
+            return;
         }
+        index.resize(n_features);
+        value.resize(n_features);
+        std::size_t n = 0;
+        for (std::int64_t f = 0; f < end; ++f) {  // without a branch
+            index[n] = static_cast<std::int32_t>(f);
+            value[n] = x.dense[f];
+            n += x.dense[f] != 0.0 ? 1u : 0u;
+        }
+        index.resize(n);
+        value.resize(n);
     }
     void reserve(std::size_t n) {
         index.reserve(n);
@@ -68,6 +78,8 @@ class FeatureScale {
         if (n_rows_ == kMostRows) return;  // a number that only a file can have: no count goes beyond it
         n_rows_ += 1.0;
         n_always_missing_ = 0;
+        if (row.size() == n_features() && !has_missing(row.value.data(), row.size()))
+            return learn_full_row(row.value.data(), row.size(), n_nonzero_.data(), mean_.data(), m2_.data());
         for (std::size_t i = 0; i < row.size(); ++i) {
             const auto f = static_cast<std::size_t>(row.index[i]);
             const double v = row.value[i];
@@ -126,6 +138,12 @@ class FeatureScale {
     double inverse_deviation(std::size_t f) const {
         const double sd = deviation(f);
         return sd > 1e-9 * std::fabs(mean(f)) && sd > 0.0 ? 1.0 / sd : 0.0;
+    }
+
+    // The mean and the inverse deviation of all features.
+    void moments(double* mean, double* inverse) const {
+        scale_moments(n_rows_, n_nonzero_.data(), n_missing_.data(), mean_.data(), m2_.data(), n_features(), mean,
+                      inverse);
     }
 
     std::size_t memory_bytes() const { return 4 * mean_.capacity() * sizeof(double); }

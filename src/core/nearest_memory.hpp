@@ -36,14 +36,21 @@ class NearestMemory {
         std::pair<double, std::size_t>;  // distance, then age: of two points alike the newer one is nearer
     struct Scratch {
         std::vector<float> point, distances;
+        std::vector<float> least;  // of groups of distances
         std::vector<double> frequency;
         std::vector<Candidate> candidates;
+        std::vector<float> points, among_distances;  // of rows that are learnt together
+        PointBlocks among;
 
         std::size_t memory_bytes() const {
-            return (point.capacity() + distances.capacity()) * sizeof(float) + frequency.capacity() * sizeof(double) +
-                   candidates.capacity() * sizeof(Candidate);
+            return (point.capacity() + distances.capacity() + least.capacity() + points.capacity() +
+                    among_distances.capacity()) *
+                       sizeof(float) +
+                   frequency.capacity() * sizeof(double) + candidates.capacity() * sizeof(Candidate) +
+                   among.memory_bytes();
         }
     };
+    static constexpr std::size_t kTogether = 16;  // rows at most that are learnt together
 
     // Changes nothing; may run in several threads at once. All n points walk along the memory together.
     void score_block(const float* points, std::size_t n, Scratch& scratch, double* raw) const {
@@ -59,9 +66,41 @@ class NearestMemory {
     // So that `score` needs none, before any of these.
     void make_room_to_score(std::size_t n, Scratch& scratch) const {
         scratch.point.reserve(n_inputs_);
-        scratch.distances.reserve(PointBlocks::width(std::min(size() + n, ring_.capacity())));
+        scratch.points.reserve(kTogether * n_inputs_);
+        scratch.distances.reserve(kTogether * PointBlocks::width(std::min(size() + n, ring_.capacity())));
+        scratch.among_distances.reserve(kTogether * PointBlocks::width(kTogether));
+        scratch.among.restart(n_inputs_);
+        scratch.among.reserve(kTogether);
+        scratch.least.reserve(n_least(std::min(size() + n, ring_.capacity())));
         scratch.frequency.reserve(n_labels_);
         scratch.candidates.reserve(4 * n_neighbours_);
+    }
+
+    // Scores each of at most kTogether points and adds it, one after the other: the distances to those before the first
+    // are found for all at once, and those to each other.
+    void learn_block(const float* points, const Lesson* lessons, std::size_t n, Scratch& scratch,
+                     double* raw) noexcept {
+        const std::size_t before = size(), width = PointBlocks::width(std::min(ring_.capacity(), before + n));
+        const std::size_t among_width = PointBlocks::width(n);
+        scratch.distances.resize(n * width);
+        scratch.among_distances.resize(n * among_width);
+        if (before > 0) points_.distances(points, n, before, scratch.distances.data(), width);
+        scratch.among.restart(n_inputs_);
+        for (std::size_t r = 0; r < n; ++r) scratch.among.put(r, points + r * n_inputs_);
+        scratch.among.distances(points, n, n, scratch.among_distances.data());
+        std::size_t added[kTogether], slot[kTogether], n_added = 0;
+        for (std::size_t r = 0; r < n; ++r) {
+            float* own = scratch.distances.data() + r * width;
+            for (std::size_t j = 0; j < n_added; ++j)
+                own[slot[j]] = scratch.among_distances[r * among_width + added[j]];
+            score_at(own, scratch, raw + r * n_labels_);
+            if (!(lessons[r].importance > 0.0)) continue;
+            if (ring_.capacity() > 0) {
+                slot[n_added] = ring_.next();
+                added[n_added++] = r;
+            }
+            add(points + r * n_inputs_, lessons[r].targets.value.data(), lessons[r].importance);
+        }
     }
 
     void add(const float* point, const std::int8_t* targets, double importance) noexcept {
@@ -156,8 +195,26 @@ class NearestMemory {
         for (std::size_t j = 0; j < n_labels_; ++j) raw[j] /= total;
     }
 
-    // The nearest points, ascending, into scratch.candidates. Most points are too far and are turned down by one
-    // comparison; the others are collected and thinned out from time to time.
+    // Groups of points whose nearest ones are looked at first: about four for each neighbour, or no more than the
+    // points.
+    std::size_t blocks_in_group(std::size_t n) const { return n / std::max<std::size_t>(1, 4 * n_neighbours_); }
+    std::size_t n_least(std::size_t n) const {
+        const std::size_t together = blocks_in_group(n);
+        return together < 2 ? 0 : n / kPointBlock / together * kPointBlock;
+    }
+
+    // No nearest point is farther than the n_neighbours-th of the groups' nearest ones.
+    float bound_of(const float* all, std::size_t n, std::vector<float>& least) const {
+        least.resize(n_least(n));
+        if (least.size() < n_neighbours_) return HUGE_VALF;
+        least_of_blocks(all, n / kPointBlock, blocks_in_group(n), least.data());
+        const auto last = least.begin() + static_cast<std::ptrdiff_t>(n_neighbours_ - 1);
+        std::nth_element(least.begin(), last, least.end());
+        return *last;
+    }
+
+    // The nearest points, ascending, into scratch.candidates. Nearly all others are turned down by one comparison; what
+    // is left is thinned out from time to time.
     void find_nearest(const float* all, Scratch& scratch) const {
         const std::size_t n = size();
         auto& candidates = scratch.candidates;
@@ -169,13 +226,20 @@ class NearestMemory {
             std::nth_element(candidates.begin(), last - 1, candidates.end());
             candidates.resize(wanted);
         };
-        float bound = HUGE_VALF;  // no nearest point is farther
-        for (std::size_t first = 0; first < n; first += kPointBlock) {
-            if (smallest(all + first) > bound) continue;
-            for (std::size_t slot = first; slot < std::min(n, first + kPointBlock); ++slot) {
-                const float distance = all[slot];
+        float bound = bound_of(all, n, scratch.least);
+        constexpr std::size_t kChunk = 512;
+        std::uint32_t near[kChunk];
+        for (std::size_t first = 0; first < n; first += kChunk) {
+            const std::size_t end = std::min(n, first + kChunk);
+            std::size_t n_near = 0;
+            for (std::size_t slot = first; slot < end; ++slot) {  // without a branch
+                near[n_near] = static_cast<std::uint32_t>(slot);
+                n_near += all[slot] <= bound ? 1u : 0u;
+            }
+            for (std::size_t i = 0; i < n_near; ++i) {
+                const float distance = all[near[i]];
                 if (distance > bound) continue;
-                candidates.emplace_back(static_cast<double>(distance), ring_.age_of(slot));
+                candidates.emplace_back(static_cast<double>(distance), ring_.age_of(near[i]));
                 if (candidates.size() < 4 * wanted) continue;
                 thin();
                 bound = static_cast<float>(candidates[wanted - 1].first);
@@ -183,12 +247,6 @@ class NearestMemory {
         }
         thin();
         std::sort(candidates.begin(), candidates.end());
-    }
-
-    static float smallest(const float* block) {
-        float least = block[0];
-        for (std::size_t i = 1; i < kPointBlock; ++i) least = block[i] < least ? block[i] : least;
-        return least;
     }
 
     std::size_t n_labels_, n_inputs_, n_neighbours_;

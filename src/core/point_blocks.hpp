@@ -49,9 +49,13 @@ class PointBlocks {
         for (std::size_t f = 0; f < n_inputs_; ++f) point[f] = from[f * kPointBlock];
     }
 
-    // Of n_queries points, one after the other, to the first n of these; out has width(n) numbers for each.
+    // Of n_queries points, one after the other, to the first n of these; out has width(n) numbers for each, and those
+    // of the next query come a stride later.
     void distances(const float* queries, std::size_t n_queries, std::size_t n, float* out) const {
-        squared_distances(coordinates_.data(), n_blocks(n), n_inputs_, queries, n_queries, out);
+        distances(queries, n_queries, n, out, width(n));
+    }
+    void distances(const float* queries, std::size_t n_queries, std::size_t n, float* out, std::size_t stride) const {
+        squared_distances(coordinates_.data(), n_blocks(n), n_inputs_, queries, n_queries, out, stride);
     }
 
     // New coordinates come last and are 0 in all points so far.

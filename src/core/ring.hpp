@@ -22,8 +22,8 @@ class Ring {
 
     std::size_t next() const { return next_; }  // the slot of the next row; of the oldest one once the ring is full
     // Age 0 is the newest row.
-    std::size_t slot_of(std::size_t age) const { return (next_ + size_ - 1 - age) % size_; }
-    std::size_t age_of(std::size_t slot) const { return (next_ + size_ - 1 - slot) % size_; }
+    std::size_t slot_of(std::size_t age) const { return within(next_ + size_ - 1 - age); }
+    std::size_t age_of(std::size_t slot) const { return within(next_ + size_ - 1 - slot); }
 
     // The row is in its slot. The ring has a capacity.
     void advance() noexcept {
@@ -66,6 +66,8 @@ class Ring {
     }
 
   private:
+    std::size_t within(std::size_t at) const { return at < size_ ? at : at - size_; }  // a division takes longer
+
     std::size_t capacity_;
     std::size_t next_ = 0, size_ = 0;
 };

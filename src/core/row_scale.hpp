@@ -21,15 +21,17 @@ namespace boostline {
 struct ScaledRow {
     std::vector<std::int32_t> index;
     std::vector<double> value;
+    std::vector<double> spread;  // scratch: the row with its zeros
     std::size_t n_sparse = 0;
 
     std::size_t size() const { return index.size(); }
     void reserve(std::size_t n) {
         index.reserve(n);
         value.reserve(n);
+        spread.reserve(n);
     }
     std::size_t memory_bytes() const {
-        return index.capacity() * sizeof(std::int32_t) + value.capacity() * sizeof(double);
+        return index.capacity() * sizeof(std::int32_t) + (value.capacity() + spread.capacity()) * sizeof(double);
     }
 };
 
@@ -92,9 +94,9 @@ class RowScale {
     }
 
     void apply(const RowView& row, ScaledRow& out) const {
+        if (n_varying_ == n_features() && apply_to_table(row, out)) return;
         out.index.clear();
         out.value.clear();
-        if (n_varying_ == n_features() && apply_to_table(row, out)) return;
         double squares = 0.0;
         for (std::size_t i = 0; i < row.size; ++i) {
             const auto f = static_cast<std::size_t>(row.index[i]);
@@ -147,16 +149,15 @@ class RowScale {
     // Where every feature is dense and varies, which is usual for tables; false if a value is missing.
     bool apply_to_table(const RowView& row, ScaledRow& out) const {
         const std::size_t d = n_features();
-        out.value.assign(d, 0.0);
-        for (std::size_t i = 0; i < row.size; ++i) out.value[static_cast<std::size_t>(row.index[i])] = row.value[i];
-        bool is_missing = false;
-        for (std::size_t f = 0; f < d; ++f) {
-            const double x = out.value[f];
-            is_missing |= x != x;
-            out.value[f] = clip((x - mean_[f]) * inverse_deviation_[f]) * dense_share_;
+        const double* values = row.value;
+        out.value.resize(d);
+        if (row.size < d) {
+            out.spread.assign(d, 0.0);
+            for (std::size_t i = 0; i < row.size; ++i)
+                out.spread[static_cast<std::size_t>(row.index[i])] = row.value[i];
+            values = out.spread.data();
         }
-        if (is_missing) {
-            out.value.clear();
+        if (standardise_times(values, mean_.data(), inverse_deviation_.data(), d, dense_share_, out.value.data())) {
             return false;
         }
         out.index.assign(dense_.begin(), dense_.end());
@@ -186,13 +187,21 @@ class RowScale {
     }
     void refresh_dense() {
         n_varying_ = 0;
+        if (dense_.size() == n_features()) {
+            scale_.moments(mean_.data(), inverse_deviation_.data());
+            for (const double inverse : inverse_deviation_) n_varying_ += inverse > 0.0 ? 1u : 0u;
+        } else {
+            refresh_some();
+        }
+        dense_share_ = n_varying_ > 0 ? 1.0 / std::sqrt(static_cast<double>(n_varying_)) : 0.0;
+    }
+    void refresh_some() {
         for (std::size_t d = 0; d < dense_.size(); ++d) {
             const auto f = static_cast<std::size_t>(dense_[d]);
             mean_[d] = scale_.mean(f);
             inverse_deviation_[d] = scale_.inverse_deviation(f);
             n_varying_ += inverse_deviation_[d] > 0.0 ? 1u : 0u;
         }
-        dense_share_ = n_varying_ > 0 ? 1.0 / std::sqrt(static_cast<double>(n_varying_)) : 0.0;
     }
 
     FeatureScale scale_;

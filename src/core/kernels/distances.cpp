@@ -26,8 +26,11 @@ BOOSTLINE_VECTORISED void exponential_kernel(const float* BOOSTLINE_RESTRICT squ
 }
 
 void squared_distances(const float* points, std::size_t n_blocks, std::size_t n_inputs, const float* queries,
-                       std::size_t n_queries, float* out){
-    BOOSTLINE_AT_WIDTH(squared_distances(points, n_blocks, n_inputs, queries, n_queries, out))}
+                       std::size_t n_queries, float* out, std::size_t stride) {
+    BOOSTLINE_AT_WIDTH(squared_distances(points, n_blocks, n_inputs, queries, n_queries, out, stride))
+}
+void least_of_blocks(const float* values, std::size_t n_blocks, std::size_t together,
+                     float* out){BOOSTLINE_AT_WIDTH(least_of_blocks(values, n_blocks, together, out))}
 
 BOOSTLINE_VECTORISED
     void add_targets(const std::int8_t* BOOSTLINE_RESTRICT targets, const double* BOOSTLINE_RESTRICT frequency,

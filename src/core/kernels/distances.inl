@@ -19,9 +19,20 @@ inline void distances_of(const float* points, std::size_t n_inputs, const float*
         for (std::size_t b = 0; b < kBlocks; ++b) store(out + q * stride + b * kPointBlock, sums[q][b]);
 }
 
+void least_of_blocks(const float* values, std::size_t n_blocks, std::size_t together, float* out) {
+    for (std::size_t b = 0; b + together <= n_blocks; b += together, out += kPointBlock) {
+        Floats least = load(values + b * kPointBlock);
+        for (std::size_t j = 1; j < together; ++j) {
+            const Floats other = load(values + (b + j) * kPointBlock);
+            least = other < least ? other : least;
+        }
+        store(out, least);
+    }
+}
+
 void squared_distances(const float* points, std::size_t n_blocks, std::size_t n_inputs, const float* queries,
-                       std::size_t n_queries, float* out) {
-    const std::size_t size = n_inputs * kPointBlock, stride = n_blocks * kPointBlock;
+                       std::size_t n_queries, float* out, std::size_t stride) {
+    const std::size_t size = n_inputs * kPointBlock;
     const std::size_t by_eight = n_queries / 8 * 8;
     for (std::size_t b = 0; b < n_blocks && by_eight > 0; ++b)
         for (std::size_t q = 0; q < by_eight; q += 8)

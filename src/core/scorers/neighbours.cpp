@@ -68,6 +68,26 @@ class NeighboursScorer final : public Scorer {
         nearest_.make_room_to_score(ahead, scratch_.nearest);
         return ahead;
     }
+    // The scale does not wait for the neighbours, and does not move them before the end of the block.
+    void learn_block(const Row* x, const Lesson* lessons, std::size_t n, std::size_t k, double* raw) override {
+        const std::size_t d = scale_.n_features();
+        std::vector<float>& points = scratch_.nearest.points;
+        for (std::size_t at = 0; at < n; at += NearestMemory::kTogether) {
+            const std::size_t m = std::min(NearestMemory::kTogether, n - at);
+            points.resize(m * d);
+            for (std::size_t r = 0; r < m; ++r) {
+                const double importance = lessons[at + r].importance;
+                scratch_.entries.assign(x[at + r], d);
+                place(scratch_.entries, scratch_);
+                std::copy(scratch_.point.begin(), scratch_.point.end(),
+                          points.begin() + static_cast<std::ptrdiff_t>(r * d));
+                if (!(importance > 0.0)) continue;
+                rows_.push(scratch_.entries, nullptr, importance);
+                scale_.learn(scratch_.entries);
+            }
+            nearest_.learn_block(points.data(), lessons + at, m, scratch_.nearest, raw + at * k);
+        }
+    }
     void learn(const Row&, const Targets& targets, double importance, const double*) noexcept override {
         nearest_.add(scratch_.point.data(), targets.value.data(), importance);
         rows_.push(scratch_.entries, nullptr, importance);

@@ -35,6 +35,18 @@ class OutputNeighboursScorer final : public Scorer {
         nearest_.make_room_to_score(n, scratch_);
         return n;
     }
+    void learn_block(const Row* x, const Lesson* lessons, std::size_t n, std::size_t k, double* raw) override {
+        for (std::size_t at = 0; at < n; at += NearestMemory::kTogether) {
+            const std::size_t m = std::min(NearestMemory::kTogether, n - at);
+            std::vector<float>& points = scratch_.points;
+            points.clear();
+            for (std::size_t r = 0; r < m; ++r) {
+                place(x[at + r], scratch_);
+                points.insert(points.end(), scratch_.point.begin(), scratch_.point.end());
+            }
+            nearest_.learn_block(points.data(), lessons + at, m, scratch_, raw + at * k);
+        }
+    }
     void learn(const Row& x, const Targets& targets, double importance, const double*) noexcept override {
         place(x, scratch_);
         nearest_.add(scratch_.point.data(), targets.value.data(), importance);

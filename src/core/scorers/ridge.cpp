@@ -16,13 +16,23 @@ class RidgeScorer final : public Scorer {
     std::string kind() const override { return "ridge"; }
     Vote vote() const override { return Vote::soft_clip; }
 
-    void score(const Row& x, double* raw) const override {
-        static thread_local std::vector<double> inputs;
-        standardise(x, inputs);
-        model_.score(inputs.data(), raw);
+    void score(const Row& x, double* raw) const override { score_block(&x, 1, model_.n_labels(), raw); }
+    void score_block(const Row* x, std::size_t n, std::size_t k, double* raw) const override {
+        static thread_local std::vector<double> inputs, moments;
+        constexpr std::size_t kTogether = 16;
+        const std::size_t d = scale_.n_features(), width = model_.n_inputs();
+        inputs.resize(kTogether * width);
+        moments.resize(2 * d);
+        scale_.moments(moments.data(), moments.data() + d);
+        for (std::size_t at = 0; at < n; at += kTogether) {
+            const std::size_t m = std::min(kTogether, n - at);
+            for (std::size_t r = 0; r < m; ++r) standardise(x[at + r], moments, &inputs[r * width]);
+            model_.score_block(inputs.data(), width, m, raw + at * k);
+        }
     }
     void score_to_learn(const Row& x, double* raw) override {
-        standardise(x, inputs_);
+        inputs_.resize(model_.n_inputs());
+        standardise(x, inputs_.data());
         model_.score(inputs_.data(), raw);
     }
     void prepare(const Row& x, const Targets&, double, const double*) override {
@@ -31,6 +41,7 @@ class RidgeScorer final : public Scorer {
     }
     std::size_t make_room_for_block(const Row*, const Lesson*, std::size_t n) override {
         inputs_.reserve(n * padded(model_.n_inputs()));
+        moments_.reserve(2 * scale_.n_features());
         entries_.reserve(scale_.n_features());
         model_.make_room_for_block(n);
         return n;
@@ -65,7 +76,7 @@ class RidgeScorer final : public Scorer {
     }
     std::size_t memory_bytes() const override {
         return sizeof(*this) + scale_.memory_bytes() + model_.memory_bytes() + entries_.memory_bytes() +
-               inputs_.capacity() * sizeof(double);
+               (inputs_.capacity() + moments_.capacity()) * sizeof(double);
     }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<RidgeScorer>(*this); }
 
@@ -91,25 +102,23 @@ class RidgeScorer final : public Scorer {
 
     // [u, 1]: u the standardised features, clipped, over the root of their number, so that |u| is about 1 whatever it
     // is. A missing feature counts as its mean.
-    void standardise(const Row& x, std::vector<double>& inputs) const {
-        inputs.resize(scale_.n_features() + 1);
-        standardise(x, inputs.data());
-    }
-    void standardise(const Row& x, double* inputs) const {
-        constexpr double kClip = 5.0;
+    void standardise(const Row& x, double* inputs) {
         const std::size_t d = scale_.n_features();
-        const double root = RidgeScorer::root(d);
-        for (std::size_t f = 0; f < d; ++f) {
-            const double u = (x.dense[f] - scale_.mean(f)) * scale_.inverse_deviation(f);
-            inputs[f] = u == u ? std::min(std::max(u, -kClip), kClip) / root : 0.0;
-        }
+        moments_.resize(2 * d);
+        scale_.moments(moments_.data(), moments_.data() + d);
+        standardise(x, moments_, inputs);
+    }
+    // With the means and inverse deviations.
+    void standardise(const Row& x, const std::vector<double>& moments, double* inputs) const {
+        const std::size_t d = scale_.n_features();
+        standardise_over(x.dense, moments.data(), moments.data() + d, d, root(d), inputs);
         inputs[d] = 1.0;
     }
 
     FeatureScale scale_;
     RecursiveLeastSquares model_;
     // Of the row between score_to_learn and learn.
-    std::vector<double> inputs_;
+    std::vector<double> inputs_, moments_;
     Entries entries_;
 };
 
