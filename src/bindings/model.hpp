@@ -181,10 +181,10 @@ class Model {
             const auto k = static_cast<std::size_t>(booster_->n_labels());
             top = std::min(top, k);
             out.reset(new std::int64_t[std::max<std::size_t>(1, input.size() * top)]);
-            std::vector<double> scores(input.n_together() * k);
+            const std::unique_ptr<double[]> scores(new double[std::min(input.n_together(), input.size()) * k]);
             input.in_pieces([&](const Row* x, std::size_t first, std::size_t n) {
                 if (first > 0) check_signals();
-                booster_->score_block(x, n, scores.data());
+                booster_->score_block(x, n, scores.get());
                 for (std::size_t j = 0; j < n; ++j) top_labels(&scores[j * k], k, top, &out[(first + j) * top]);
             });
         }
@@ -205,7 +205,7 @@ class Model {
             n_shown = static_cast<std::size_t>(booster.n_shown());
             const std::uint64_t first = turn.value_or(booster.clock());
             const auto k = static_cast<std::size_t>(booster.n_labels());
-            std::vector<double> scores(input.n_together() * k);
+            std::vector<double> scores(std::min(input.n_together(), input.size()) * k);
             std::vector<std::int32_t> shown;
             out.reset(new std::int32_t[std::max<std::size_t>(1, input.size() * n_shown)]);
             input.in_pieces([&](const Row* x, std::size_t from, std::size_t n) {

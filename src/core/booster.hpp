@@ -24,7 +24,7 @@ class Booster {
     using Learners = LearnerGroup::Learners;
 
     Booster(std::int32_t n_labels, std::int64_t n_features, Learners learners, std::uint64_t seed,
-            bool scores_are_distribution = false)
+            bool scores_are_distribution = false, bool shares_costs = false)
         : n_labels_(n_labels),
           n_features_(n_features),
           seed_(seed),
@@ -32,6 +32,7 @@ class Booster {
           n_votes_(static_cast<std::int32_t>(learners_.n_votes())),
           record_(n_votes_, n_labels),
           recent_(static_cast<std::size_t>(n_labels)),
+          shares_costs_(shares_costs),
           calibration_(n_labels, scores_are_distribution) {
         resize_workspace();
     }
@@ -200,7 +201,7 @@ class Booster {
         return &expert_scores_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)];
     }
     double* cost_row(std::int32_t i) {
-        return &costs_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)];
+        return &costs_[shares_costs_ ? 0 : static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)];
     }
     double* vote_row(std::int32_t i) {
         return &votes_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)];
@@ -235,7 +236,7 @@ class Booster {
         const auto n = static_cast<std::size_t>(n_votes_), k = static_cast<std::size_t>(n_labels_);
         votes_.assign(n * k, 0.0);
         expert_scores_.assign((n + 1) * k, 0.0);
-        costs_.assign((n + 1) * k, 0.0);
+        costs_.assign((shares_costs_ ? 1 : n + 1) * k, 0.0);
         rank_losses_.assign(n + 1, 0.0);
         cost_widths_.assign(n, 0.0);
     }
@@ -289,7 +290,11 @@ class Booster {
                 scratch.weights.resize(n);
                 for (std::size_t v = 0; v < n; ++v) {
                     const std::size_t vote = learners_.first_vote(i) + v;
-                    const double* raw = &costs_[vote * k];
+                    const double* raw = cost_row(static_cast<std::int32_t>(vote));
+                    if (shares_costs_ && !hears && v > 0) {
+                        cost_widths_[vote] = cost_widths_[vote - 1];
+                        continue;
+                    }
                     const auto [low, high] = range_of(raw, k);
                     const double width = high - low;
                     cost_widths_[vote] = width;
@@ -309,8 +314,8 @@ class Booster {
 
     // `loss` is the rank loss of the scores that were given.
     void finish_round(const Labels& labels, double loss) noexcept {
-        record_.add(labels, {votes_.data(), costs_.data(), cost_widths_.data(), rank_losses_.data() + 1, loss,
-                             counted_relevant(labels)});
+        record_.add(labels, {votes_.data(), costs_.data(), shares_costs_, cost_widths_.data(), rank_losses_.data() + 1,
+                             loss, counted_relevant(labels)});
         keep_own_record(labels, loss);
         update(labels, static_cast<double>(clock_ - restarted_at_) + 1.0);  // lines 9 and 13
         clock_ += 1;
@@ -357,6 +362,7 @@ class Booster {
     bool watches_drift_ = false;
     DriftAlarm alarm_;
     RecentExamples recent_;  // only where drift is watched
+    bool shares_costs_;      // all votes have the same costs, which are held once
     Calibration calibration_;
     bool calibrates_ = true;
     std::int64_t n_restarts_ = 0;

@@ -96,7 +96,11 @@ std::size_t Booster::learn_together(const Example* rows, std::size_t n, double* 
         const double loss = loss_of(own, labels, scratch_[0]);
         if (watches_drift_) recent_.prepare(rows[r].x, labels);
         for (std::size_t v = 0; v < cost_widths_.size(); ++v) {
-            const Range costs = range_of(&costs_[v * k], k);
+            if (shares_costs_ && v > 0) {
+                cost_widths_[v] = cost_widths_[0];
+                continue;
+            }
+            const Range costs = range_of(cost_row(static_cast<std::int32_t>(v)), k);
             cost_widths_[v] = costs.high - costs.low;
         }
         if (calibrates_) calibration_.learn(own, labels);

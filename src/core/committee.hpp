@@ -230,9 +230,10 @@ class Committee final : public Learner {
     template <class Score>
     void run(const Row& x, Workspace& workspace, double* votes, Score&& score) const {
         workspace.raw.resize(members_.size() * n_labels_);
-        workspace.inputs.assign(members_.size() * n_labels_, 0.0);
+        workspace.inputs.resize(members_.size() * n_labels_);
         for (std::size_t i = 0; i < members_.size(); ++i) {
             double* input = &workspace.inputs[i * n_labels_];
+            if (!members_[i].reads.empty()) std::fill_n(input, n_labels_, 0.0);
             for (const std::size_t read : members_[i].reads)
                 for (std::size_t j = 0; j < n_labels_; ++j) input[j] += workspace.raw[read * n_labels_ + j];
             double* raw = &workspace.raw[i * n_labels_];

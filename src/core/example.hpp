@@ -36,21 +36,27 @@ struct Labels {
         return 1.0 / (static_cast<double>(relevant.size()) * static_cast<double>(irrelevant.size()));
     }
 
+    bool are_all_known() const { return relevant.size() + irrelevant.size() == is_relevant.size(); }
+
     void set(std::int32_t n_labels, const std::int32_t* rel, std::size_t n_rel, const std::int32_t* unknown,
              std::size_t n_unknown) {
         relevant.assign(rel, rel + n_rel);
         is_relevant.assign(static_cast<std::size_t>(n_labels), 0);
         for (std::size_t i = 0; i < n_rel; ++i) is_relevant[static_cast<std::size_t>(rel[i])] = 1;
-        irrelevant.clear();
-        std::size_t u = 0;
+        // Without a branch: there may be thousands of labels.
+        for (std::size_t i = 0; i < n_unknown; ++i) is_relevant[static_cast<std::size_t>(unknown[i])] |= kUnknown;
+        irrelevant.resize(static_cast<std::size_t>(n_labels) + 1);
+        std::size_t n = 0;
         for (std::int32_t label = 0; label < n_labels; ++label) {
-            if (u < n_unknown && unknown[u] == label) {
-                ++u;
-            } else if (!is_relevant[static_cast<std::size_t>(label)]) {
-                irrelevant.push_back(label);
-            }
+            irrelevant[n] = label;
+            n += is_relevant[static_cast<std::size_t>(label)] == 0 ? 1u : 0u;
         }
+        irrelevant.resize(n);
+        for (std::size_t i = 0; i < n_unknown; ++i) is_relevant[static_cast<std::size_t>(unknown[i])] &= 1;
     }
+
+  private:
+    static constexpr std::uint8_t kUnknown = 2;
 };
 
 // No block that is learned together has more rows.

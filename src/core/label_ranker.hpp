@@ -7,6 +7,8 @@
 // rank loss of the ranking that is given.
 #pragma once
 
+#include <limits>
+
 #include "core/booster.hpp"
 #include "core/kernels/tempered.hpp"
 #include "core/log_pool.hpp"
@@ -20,7 +22,8 @@ class LabelRanker final : public Booster {
     // The prior is where the weights start, one per vote, in proportion.
     LabelRanker(std::int32_t n_labels, std::int64_t n_features, Learners learners, std::uint64_t seed,
                 const std::vector<double>& prior)
-        : Booster(n_labels, n_features, std::move(learners), seed, /*scores_are_distribution=*/true),
+        : Booster(n_labels, n_features, std::move(learners), seed, /*scores_are_distribution=*/true,
+                  /*shares_costs=*/true),
           pool_(prior.size()),
           portfolio_(at_every_temperature(prior)) {
         if (prior.size() != static_cast<std::size_t>(n_votes_))
@@ -68,13 +71,13 @@ class LabelRanker final : public Booster {
     void contributions(const double* votes, double* out) const override {
         const auto k = static_cast<std::size_t>(n_labels_), n = static_cast<std::size_t>(n_votes_);
         std::fill(out, out + n * k, 0.0);
-        std::vector<double> pooled(k), shared(k, 0.0), logs(n * k);
-        pool(votes, logs.data(), pooled.data());
-        add_vote_to(pooled.data(), n_votes_, shared.data());
+        std::vector<double> pooled(k), shared(k, 0.0), logs(n * k), sums(portfolio_.size());
+        pool(votes, logs.data(), pooled.data(), sums.data());
+        add_vote_to(pooled.data(), k, n_votes_, &sums[n * kTemperatures], shared.data());
         for (std::size_t v = 0; v < n; ++v) {
             const double share = pool_.share(v);
             for (std::size_t j = 0; j < k; ++j) out[v * k + j] = share * shared[j];
-            add_vote_to(votes + v * k, static_cast<std::int32_t>(v), out + v * k);
+            add_vote_to(votes + v * k, k, static_cast<std::int32_t>(v), &sums[v * kTemperatures], out + v * k);
         }
     }
 
@@ -120,7 +123,6 @@ class LabelRanker final : public Booster {
         relevant_votes_.resize(labels.relevant.size() * portfolio_.size());
         if (!has_looked_) look_at_votes();
         has_looked_ = false;
-        std::copy(scores_.begin(), scores_.end(), costs_.begin());
         for (std::size_t i = 0; i < pool_slopes_.size(); ++i) {
             double of_relevant = 0.0;
             for (const std::int32_t l : labels.relevant) of_relevant += logs_[i * k + static_cast<std::size_t>(l)];
@@ -138,11 +140,12 @@ class LabelRanker final : public Booster {
                 q[m + 2] = u2 * u2 / power_sums_[m + 2];
             }
         }
-        // costs_ is s so far; the gradient of f in ln s, where s is kept normalised, is c (s - 1 / |Y| on Y).
-        for (const std::int32_t l : labels.relevant)
-            costs_[static_cast<std::size_t>(l)] -= 1.0 / static_cast<double>(labels.relevant.size());
+        // The gradient of f in ln s, where s is kept normalised, is c (s - 1 / |Y| on Y).
         const double c = scale(labels);
-        for (double& cost : costs_) cost *= c;
+        double* costs = cost_row(0);
+        for (std::size_t j = 0; j < k; ++j) costs[j] = scores_[j] * c;
+        for (const std::int32_t l : labels.relevant)
+            costs[l] = (scores_[static_cast<std::size_t>(l)] - 1.0 / static_cast<double>(labels.relevant.size())) * c;
     }
 
     bool make_own_room(const Example* rows, std::size_t n) override {
@@ -155,7 +158,6 @@ class LabelRanker final : public Booster {
     // The same for all learners. What stands for expert i here is learner i alone.
     void compute_costs(int i, const Labels& labels, PairScratch& scratch) override {
         rank_losses_[static_cast<std::size_t>(i)] = i == 0 ? 0.0 : scratch.rank_loss_alone(vote_row(i - 1), labels);
-        std::copy(costs_.begin(), costs_.end(), cost_row(i));
     }
 
     void update(const Labels& labels, double) noexcept override {
@@ -201,27 +203,53 @@ class LabelRanker final : public Booster {
         return all;
     }
 
-    // Of a row's votes, n_votes x k, their geometric mean; leaves their logarithms.
-    void pool(const double* votes, double* logs, double* pooled) const {
+    // Calls task(first, n) for the labels, so few at a time that what is known of them stays in the caches.
+    template <class Task>
+    void in_pieces(Task&& task) const {
+        constexpr std::size_t kPiece = 1024;
         const auto k = static_cast<std::size_t>(n_labels_);
-        std::fill(pooled, pooled + k, 0.0);
-        for (std::size_t i = 0; i < pool_.exponents().size(); ++i) {
-            log_votes(votes + i * k, k, floor(), logs + i * k);
-            add_logs(logs + i * k, k, pool_.exponents()[i], pooled);
-        }
-        to_distribution(pooled, k);
+        for (std::size_t first = 0; first < k; first += kPiece) task(first, std::min(kPiece, k - first));
+    }
+    // Of a row's votes, n_votes x k, their geometric mean; leaves their logarithms and the sums of their powers, those
+    // of the mean last.
+    void pool(const double* votes, double* logs, double* pooled, double* sums) const {
+        const auto k = static_cast<std::size_t>(n_labels_), n_votes = pool_.exponents().size();
+        std::fill(sums, sums + portfolio_.size(), 0.0);
+        const auto add_sums = [&](const double* vote, std::size_t n, std::size_t i) {
+            double powers[kTemperatures];
+            power_sums(vote, n, floor(), powers);
+            for (std::size_t t = 0; t < kTemperatures; ++t) sums[i * kTemperatures + t] += powers[t];
+        };
+        double most = -std::numeric_limits<double>::infinity(), total = 0.0;
+        in_pieces([&](std::size_t first, std::size_t n) {
+            double* z = pooled + first;
+            std::fill(z, z + n, 0.0);
+            for (std::size_t i = 0; i < n_votes; ++i) {
+                const double* vote = votes + i * k + first;
+                log_votes(vote, n, floor(), logs + i * k + first);
+                add_logs(logs + i * k + first, n, pool_.exponents()[i], z);
+                add_sums(vote, n, i);
+            }
+            most = std::max(most, range_of(z, n).high);
+        });
+        in_pieces([&](std::size_t first, std::size_t n) { total += exp_less(pooled + first, n, most); });
+        in_pieces([&](std::size_t first, std::size_t n) {
+            multiply(pooled + first, n, 1.0 / total);
+            add_sums(pooled + first, n, n_votes);
+        });
     }
     // The scores of a row, and what they are made of.
     void look_at(const double* votes, double* logs, double* pooled, double* sums, double* scores) const {
         const auto k = static_cast<std::size_t>(n_labels_);
-        std::fill(scores, scores + k, 0.0);
-        pool(votes, logs, pooled);
-        for (std::int32_t i = 0; i <= n_votes_; ++i) {
-            const double* vote = i < n_votes_ ? votes + static_cast<std::size_t>(i) * k : pooled;
-            double* own = sums + static_cast<std::size_t>(i) * kTemperatures;
-            power_sums(vote, k, floor(), own);
-            add_vote_to(vote, i, own, scores);
-        }
+        pool(votes, logs, pooled, sums);
+        in_pieces([&](std::size_t first, std::size_t n) {
+            std::fill(scores + first, scores + first + n, 0.0);
+            for (std::int32_t i = 0; i <= n_votes_; ++i) {
+                const auto vote = static_cast<std::size_t>(i);
+                add_vote_to((i < n_votes_ ? votes + vote * k : pooled) + first, n, i, sums + vote * kTemperatures,
+                            scores + first);
+            }
+        });
     }
     void look_at_votes() const {
         look_at(votes_in_round(), logs_.data(), pooled_.data(), power_sums_.data(), scores_.data());
@@ -234,7 +262,6 @@ class LabelRanker final : public Booster {
         logs_.resize(static_cast<std::size_t>(n_votes_) * k);
         pooled_.resize(k);
         scores_.resize(k);
-        costs_.resize(k);
         has_looked_ = false;
     }
 
@@ -248,16 +275,12 @@ class LabelRanker final : public Booster {
     // c of f: so that f counts rows as the rank loss does, where that keeps f exp-concave.
     static double scale(const Labels& labels) { return std::min(1.0, 1.0 / spread(labels)); }
 
-    void add_vote_to(const double* vote, std::int32_t i, const double* sums, double* scores) const {
+    // Of n labels; the sums are over all of them.
+    void add_vote_to(const double* vote, std::size_t n, std::int32_t i, const double* sums, double* scores) const {
         const std::size_t m = static_cast<std::size_t>(i) * kTemperatures;
         double a[kTemperatures];
         for (std::size_t t = 0; t < kTemperatures; ++t) a[t] = portfolio_.weights()[m + t] / sums[t];
-        add_powers(vote, static_cast<std::size_t>(n_labels_), floor(), a, scores);
-    }
-    void add_vote_to(const double* vote, std::int32_t i, double* scores) const {
-        double sums[kTemperatures];
-        power_sums(vote, static_cast<std::size_t>(n_labels_), floor(), sums);
-        add_vote_to(vote, i, sums, scores);
+        add_powers(vote, n, floor(), a, scores);
     }
 
     // A learner's weight is that of its vote at all temperatures, and its share in that of the pooled vote.
@@ -280,7 +303,7 @@ class LabelRanker final : public Booster {
     // Of the row that is being learned; what `follow` finds out is kept for `prepare`.
     mutable std::vector<double> logs_, pooled_, power_sums_, scores_;
     mutable bool has_looked_ = false;
-    std::vector<double> relevant_votes_, costs_, pool_slopes_;
+    std::vector<double> relevant_votes_, pool_slopes_;
 };
 
 }  // namespace boostline

@@ -15,7 +15,8 @@ namespace boostline {
 // Of the round at hand: votes and costs are N x k, the others have one number for each learner.
 struct Round {
     const double* votes;
-    const double* costs;
+    const double* costs;  // or k, if all learners have the same
+    bool shares_costs;
     const double* cost_widths;    // largest less smallest cost
     const double* expert_losses;  // rank losses of experts 1 .. N
     double loss;                  // rank loss of the scores that were given
@@ -35,11 +36,14 @@ class Record {
     void add(const Labels& labels, const Round& round) noexcept {
         const double weight = labels.importance;
         const std::size_t k = labels.is_relevant.size();
+        double mean = 0.0, relevant = 0.0;
         for (std::size_t i = 0; i < expert_loss_.size(); ++i) {
-            const double* c = round.costs + i * k;
-            const double mean = sum(c, k) / static_cast<double>(k);
-            double relevant = 0.0;
-            for (const std::int32_t l : labels.relevant) relevant += c[l];
+            const double* c = round.costs + (round.shares_costs ? 0 : i * k);
+            if (i == 0 || !round.shares_costs) {
+                mean = sum(c, k) / static_cast<double>(k);
+                relevant = 0.0;
+                for (const std::int32_t l : labels.relevant) relevant += c[l];
+            }
             edge_numerator_[i] += weight * (mean - dot(c, round.votes + i * k, k));
             edge_denominator_[i] += weight * (round.n_relevant * mean - relevant);
             expert_loss_[i] += weight * round.expert_losses[i];

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/kernels/sums.hpp"
+#include "core/kernels/votes.hpp"
 #include "core/learner.hpp"
 
 namespace boostline {
@@ -15,6 +17,10 @@ struct Targets {
     std::vector<std::int8_t> value;
 
     void assign(const Labels& labels) {
+        if (labels.are_all_known()) {
+            value.assign(labels.is_relevant.begin(), labels.is_relevant.end());
+            return;
+        }
         value.assign(labels.is_relevant.size(), -1);
         for (const std::int32_t l : labels.relevant) value[static_cast<std::size_t>(l)] = 1;
         for (const std::int32_t r : labels.irrelevant) value[static_cast<std::size_t>(r)] = 0;
@@ -34,16 +40,11 @@ enum class Vote {
 };
 
 inline void make_votes(Vote vote, const double* raw, std::size_t n_labels, double* votes) {
-    constexpr double kSoftness = 0.003, kLeast = 1e-9, kPrior = 1e-6;
-    double total = 0.0;
-    for (std::size_t j = 0; j < n_labels; ++j) {
-        double f = raw[j] < kLargest ? raw[j] : (raw[j] == raw[j] ? kLargest : 0.0);  // votes are finite whatever comes
-        f = f > -kLargest ? f : -kLargest;
-        votes[j] = vote == Vote::soft_clip ? 0.5 * (f + std::sqrt(f * f + kSoftness * kSoftness)) + kLeast
-                                           : (f > 0.0 ? f : 0.0) + kPrior;
-        total += votes[j];
-    }
-    for (std::size_t j = 0; j < n_labels; ++j) votes[j] /= total;
+    if (vote == Vote::soft_clip)
+        soft_clip(raw, n_labels, votes);
+    else
+        keep_positive(raw, n_labels, votes);
+    divide_by(sum(votes, n_labels), n_labels, votes);
 }
 
 class Scorer {

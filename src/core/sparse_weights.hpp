@@ -12,7 +12,7 @@
 
 #include "core/archive.hpp"
 #include "core/kernels/label_steps.hpp"
-#include "core/label_values.hpp"
+#include "core/label_table.hpp"
 #include "core/philox.hpp"
 #include "core/portable.hpp"
 
@@ -39,11 +39,31 @@ class SparseWeights {
         if (!row.dense.empty()) {
             add_scaled(sums, row.dense.data(), value, row.dense.size());
         } else {
-            for (const LabelValue& e : row.entries) sums[e.label] += value * e.value;
+            row.entries.add_to(value, sums);
         }
     }
 
-    // The same for some labels alone, ascending.
+    // Before these features are asked for: they lie all over the memory.
+    void prefetch(const std::vector<std::int32_t>& features) const noexcept {
+        if (index_.empty()) return;
+        const std::size_t mask = index_.size() - 1;
+        for (const std::int32_t f : features) BOOSTLINE_PREFETCH(&index_[mix(f) & mask]);
+        for (const std::int32_t f : features) {
+            const std::int32_t at = index_[mix(f) & mask];
+            if (at >= 0) BOOSTLINE_PREFETCH(&rows_[static_cast<std::size_t>(at)]);
+        }
+    }
+    void prefetch(std::int32_t feature, const std::vector<LabelValue>& labels) const noexcept {
+        const std::int64_t at = find(feature);
+        if (at < 0) return;
+        const FeatureRow& row = rows_[static_cast<std::size_t>(at)];
+        if (row.dense.empty())
+            for (const LabelValue& e : labels) row.entries.prefetch(e.label);
+        else
+            for (const LabelValue& e : labels) BOOSTLINE_PREFETCH(&row.dense[static_cast<std::size_t>(e.label)]);
+    }
+
+    // The same for some labels alone.
     void add_to(std::int32_t feature, float value, std::vector<LabelValue>& sums) const {
         const std::int64_t at = find(feature);
         if (at < 0) return;
@@ -52,13 +72,8 @@ class SparseWeights {
             for (LabelValue& sum : sums) sum.value += value * row.dense[static_cast<std::size_t>(sum.label)];
             return;
         }
-        auto e = row.entries.begin();
-        const auto end = row.entries.end();
-        for (LabelValue& sum : sums) {
-            while (e != end && e->label < sum.label) ++e;
-            if (e == end) return;
-            if (e->label == sum.label) sum.value += value * e->value;
-        }
+        for (LabelValue& sum : sums)
+            if (const float* weight = row.entries.find(sum.label)) sum.value += value * *weight;
     }
 
     // So that adding to `n` labels of a feature, and to so many more for every call since `new_promises`, needs no
@@ -74,14 +89,15 @@ class SparseWeights {
         const std::size_t needed = row.entries.size() + row.promised;
         if (needed > n_labels_ / kDenseShare) {
             std::vector<float> dense(padded(n_labels_), 0.0f);
-            for (const LabelValue& e : row.entries) dense[static_cast<std::size_t>(e.label)] = e.value;
+            row.entries.for_each(
+                [&](std::int32_t label, float weight) { dense[static_cast<std::size_t>(label)] = weight; });
             lists_ -= list_bytes(row);
             row.dense.swap(dense);
-            std::vector<LabelValue>().swap(row.entries);
+            row.entries.release();
             lists_ += list_bytes(row);
-        } else if (needed > row.entries.capacity()) {
+        } else {
             const std::size_t before = list_bytes(row);
-            row.entries.reserve(std::max(needed, row.entries.size() + row.entries.size() / 2));
+            row.entries.reserve(needed);
             lists_ += list_bytes(row) - before;
         }
     }
@@ -94,7 +110,7 @@ class SparseWeights {
         bytes_ += bytes_of(row) - before;
     }
 
-    // weight += value * step, for the labels that have a step, ascending. There has to be room.
+    // weight += value * step, for the labels that have a step. There has to be room.
     void add(std::int32_t feature, float value, const LabelValue* steps, std::size_t n_steps) noexcept {
         FeatureRow& row = rows_[static_cast<std::size_t>(find(feature))];
         if (row.n_seen == 0) count(feature);  // it had been forgotten
@@ -103,8 +119,7 @@ class SparseWeights {
             for (std::size_t s = 0; s < n_steps; ++s)
                 change(row, row.dense[static_cast<std::size_t>(steps[s].label)], value * steps[s].value);
         } else {
-            add_steps(row.entries, steps, n_steps,
-                      [&](float& weight, float step) { change(row, weight, value * step); });
+            for (std::size_t s = 0; s < n_steps; ++s) change(row, row.entries[steps[s].label], value * steps[s].value);
         }
         bytes_ += bytes_of(row) - before;
     }
@@ -203,11 +218,19 @@ class SparseWeights {
         add("n_seen", std::int64_t{}, rows.size(), [](const FeatureRow& row, auto&& put) { put(row.n_seen); });
         add("n_weights", std::int32_t{}, rows.size(),
             [](const FeatureRow& row, auto&& put) { put(static_cast<std::int32_t>(row.n_nonzero)); });
-        add("weight_labels", std::int32_t{}, n_weights, [this](const FeatureRow& row, auto&& put) {
-            each_weight(row, [&](std::int32_t label, float) { put(label); });
+        std::vector<LabelValue> ascending;
+        const auto sorted = [&](const FeatureRow& row) -> const std::vector<LabelValue>& {
+            ascending.clear();
+            each_weight(row, [&](std::int32_t label, float weight) { ascending.push_back({label, weight}); });
+            std::sort(ascending.begin(), ascending.end(),
+                      [](const LabelValue& a, const LabelValue& b) { return a.label < b.label; });
+            return ascending;
+        };
+        add("weight_labels", std::int32_t{}, n_weights, [&](const FeatureRow& row, auto&& put) {
+            for (const LabelValue& e : sorted(row)) put(e.label);
         });
-        add("weights", 0.0f, n_weights, [this](const FeatureRow& row, auto&& put) {
-            each_weight(row, [&](std::int32_t, float weight) { put(weight); });
+        add("weights", 0.0f, n_weights, [&](const FeatureRow& row, auto&& put) {
+            for (const LabelValue& e : sorted(row)) put(e.value);
         });
     }
 
@@ -263,13 +286,13 @@ class SparseWeights {
   private:
     struct FeatureRow {
         std::int32_t feature = 0;
-        std::int64_t n_seen = 0;          // in so many rows
-        std::size_t n_nonzero = 0;        // weights that are not zero
-        double use = 0.0;                 // while rows are forgotten
-        std::uint64_t promises = 0;       // when room was last promised, and
-        std::size_t promised = 0;         // for how many labels
-        std::vector<LabelValue> entries;  // ascending by label, or
-        std::vector<float> dense;         // one for each label
+        std::int64_t n_seen = 0;     // in so many rows
+        std::size_t n_nonzero = 0;   // weights that are not zero
+        double use = 0.0;            // while rows are forgotten
+        std::uint64_t promises = 0;  // when room was last promised, and
+        std::size_t promised = 0;    // for how many labels
+        LabelTable entries;          // or
+        std::vector<float> dense;    // one for each label
     };
     static constexpr std::size_t kDenseShare = 4;  // adding to a list takes several times as long as to an array
     static constexpr std::size_t kRowBytes = 128;  // a FeatureRow, and its place in the index
@@ -283,36 +306,37 @@ class SparseWeights {
         return row.n_seen > 0 ? kRowBytes + row_bytes(row.n_nonzero) : 0;
     }
     static std::size_t list_bytes(const FeatureRow& row) {
-        return row.entries.capacity() * sizeof(LabelValue) + row.dense.capacity() * sizeof(float);
+        return row.entries.memory_bytes() + row.dense.capacity() * sizeof(float);
     }
     void compact(FeatureRow& row) noexcept {
         try {
-            if (!row.dense.empty() && !is_array(row.n_nonzero)) {
-                std::vector<LabelValue> entries;
-                entries.reserve(row.n_nonzero);
-                each_weight(row, [&](std::int32_t label, float weight) { entries.push_back({label, weight}); });
-                row.entries.swap(entries);
-                release(row.dense);
-            }
-            row.entries.erase(std::remove_if(row.entries.begin(), row.entries.end(),
-                                             [](const LabelValue& e) { return e.value == 0.0f; }),
-                              row.entries.end());
-            row.entries.shrink_to_fit();
+            if (is_array(row.n_nonzero)) return;
+            LabelTable entries;
+            entries.reserve(row.n_nonzero);
+            each_weight(row, [&](std::int32_t label, float weight) { entries[label] = weight; });
+            std::swap(row.entries, entries);
+            release(row.dense);
         } catch (const std::bad_alloc&) {
         }
     }
 
-    static double use_of(const FeatureRow& row) {
-        double squares = 0.0;
-        for (const LabelValue& e : row.entries) squares += static_cast<double>(e.value) * static_cast<double>(e.value);
-        for (const float w : row.dense) squares += static_cast<double>(w) * static_cast<double>(w);
-        return squares * static_cast<double>(row.n_seen);
+    // The sum of the squared weights, times the rows. Of whole numbers, so that their order does not matter.
+    double use_of(const FeatureRow& row) const {
+        constexpr double kUnit = 16777216.0, kMostSquare = 65536.0;
+        std::uint64_t squares = 0;
+        each_weight(row, [&](std::int32_t, float w) {
+            const double square = static_cast<double>(w) * static_cast<double>(w);
+            squares += static_cast<std::uint64_t>(std::min(square, kMostSquare) * kUnit);
+        });
+        return static_cast<double>(squares) * static_cast<double>(row.n_seen);
     }
 
+    // In no order.
     template <class Visit>
     void each_weight(const FeatureRow& row, Visit&& visit) const {
-        for (const LabelValue& e : row.entries)
-            if (e.value != 0.0f) visit(e.label, e.value);
+        row.entries.for_each([&](std::int32_t label, float weight) {
+            if (weight != 0.0f) visit(label, weight);
+        });
         for (std::size_t j = 0; j < row.dense.size(); ++j)
             if (row.dense[j] != 0.0f) visit(static_cast<std::int32_t>(j), row.dense[j]);
     }

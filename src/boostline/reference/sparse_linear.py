@@ -17,8 +17,8 @@ SingleArray = NDArray[np.float32]
 
 _FIRST_SCORE = np.float32(-1.0)  # an irrelevant label has no loss there
 _BIAS = np.float32(0.3)  # squared value of the constant feature
-_LEAST_STEP = np.float32(0.01)
-_MOST_STEPS = 64
+_LEAST_STEP = np.float32(0.03)
+_MOST_STEPS = 24
 _MANY_LABELS, _FULL_REPLAYS = 1024, 4
 
 

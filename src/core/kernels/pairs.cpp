@@ -6,20 +6,23 @@ namespace boostline {
 
 BOOSTLINE_VECTORISED double count_inversions(const double* BOOSTLINE_RESTRICT relevant, std::size_t n_relevant,
                                              const double* BOOSTLINE_RESTRICT irrelevant, std::size_t n_irrelevant) {
-    double total = 0.0;  // multiples of one half: exact in any order
-    for (std::size_t l = 0; l < n_relevant; ++l) {
-        const double score = relevant[l];
-        double count = 0.0;
-        double lanes[kLanes] = {0.0};
-        const std::size_t whole = n_irrelevant - n_irrelevant % kLanes;
-        for (std::size_t r = 0; r < whole; r += kLanes)
-            for (int lane = 0; lane < kLanes; ++lane) {
-                const double other = irrelevant[r + static_cast<std::size_t>(lane)];
-                lanes[lane] += (other > score ? 1.0 : 0.0) + (other == score ? 0.5 : 0.0);
-            }
-        for (std::size_t r = whole; r < n_irrelevant; ++r)
-            count += irrelevant[r] > score ? 1.0 : (irrelevant[r] == score ? 0.5 : 0.0);
-        total += count + combine_lanes(lanes);
+    constexpr std::size_t kPiece = 1024;  // of thousands of labels, so that a piece stays in the first cache
+    double total = 0.0;                   // multiples of one half: exact in any order
+    for (std::size_t start = 0; start < n_irrelevant; start += kPiece) {
+        const double* BOOSTLINE_RESTRICT piece = irrelevant + start;
+        const std::size_t n = n_irrelevant - start < kPiece ? n_irrelevant - start : kPiece, whole = n - n % kLanes;
+        for (std::size_t l = 0; l < n_relevant; ++l) {
+            const double score = relevant[l];
+            double count = 0.0;
+            double lanes[kLanes] = {0.0};
+            for (std::size_t r = 0; r < whole; r += kLanes)
+                for (int lane = 0; lane < kLanes; ++lane) {
+                    const double other = piece[r + static_cast<std::size_t>(lane)];
+                    lanes[lane] += (other > score ? 1.0 : 0.0) + (other == score ? 0.5 : 0.0);
+                }
+            for (std::size_t r = whole; r < n; ++r) count += piece[r] > score ? 1.0 : (piece[r] == score ? 0.5 : 0.0);
+            total += count + combine_lanes(lanes);
+        }
     }
     return total;
 }

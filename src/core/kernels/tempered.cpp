@@ -46,12 +46,23 @@ BOOSTLINE_VECTORISED void add_logs(const double* BOOSTLINE_RESTRICT logs, std::s
     for (std::size_t i = 0; i < n; ++i) z[i] += a * logs[i];
 }
 
-BOOSTLINE_VECTORISED void to_distribution(double* z, std::size_t n) {
-    double most = z[0];
-    for (std::size_t i = 1; i < n; ++i) most = z[i] > most ? z[i] : most;
-    for (std::size_t i = 0; i < n; ++i) z[i] = exp_(z[i] - most);
-    const double scale = 1.0 / sum(z, n);
-    for (std::size_t i = 0; i < n; ++i) z[i] *= scale;
+BOOSTLINE_VECTORISED double exp_less(double* z, std::size_t n, double most) {
+    double lanes[kLanes] = {0.0}, rest = 0.0;
+    const std::size_t whole = n - n % kLanes;
+    for (std::size_t i = 0; i < whole; i += kLanes)
+        for (std::size_t l = 0; l < kLanes; ++l) {
+            z[i + l] = exp_(z[i + l] - most);
+            lanes[l] += z[i + l];
+        }
+    for (std::size_t i = whole; i < n; ++i) {
+        z[i] = exp_(z[i] - most);
+        rest += z[i];
+    }
+    return combine_lanes(lanes) + rest;
+}
+
+BOOSTLINE_VECTORISED void multiply(double* z, std::size_t n, double factor) {
+    for (std::size_t i = 0; i < n; ++i) z[i] *= factor;
 }
 
 }  // namespace boostline

@@ -25,7 +25,9 @@ void log_votes(const double* BOOSTLINE_RESTRICT vote, std::size_t n, double floo
 // z += a * logs.
 void add_logs(const double* BOOSTLINE_RESTRICT logs, std::size_t n, double a, double* BOOSTLINE_RESTRICT z);
 
-// Makes z the distribution in proportion to e^z.
-void to_distribution(double* z, std::size_t n);
+// z = e^(z - most); returns their sum.
+double exp_less(double* z, std::size_t n, double most);
+
+void multiply(double* z, std::size_t n, double factor);
 
 }  // namespace boostline

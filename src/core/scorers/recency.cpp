@@ -1,5 +1,7 @@
 // How often each label came lately: a count that fades. Knows nothing of the features; pays where labels come in
 // bursts.
+#include <cstring>
+
 #include "core/scorer_kinds.hpp"
 
 namespace boostline {
@@ -19,7 +21,17 @@ class RecencyScorer final : public Scorer {
     void prepare(const Row&, const Targets&, double, const double*) override {}
     std::size_t make_room_for_block(const Row*, const Lesson*, std::size_t n) override { return n; }
     void learn(const Row&, const Targets& targets, double importance, const double*) noexcept override {
+        constexpr std::size_t kGroup = 8;
+        const bool nothing_fades = decay_ == 1.0;
         for (std::size_t j = 0; j < counts_.size(); ++j) {
+            if (nothing_fades && j % kGroup == 0 && j + kGroup <= counts_.size()) {  // most labels are irrelevant
+                std::uint64_t group;
+                std::memcpy(&group, &targets.value[j], kGroup);
+                if (group == 0) {
+                    j += kGroup - 1;
+                    continue;
+                }
+            }
             // an unknown label counts as its share so far, which leaves the share as it is
             const double share = total_ > 0.0 ? counts_[j] / total_ : 0.0;
             const double y = targets.value[j] < 0 ? share : static_cast<double>(targets.value[j]);

@@ -53,6 +53,7 @@ class SparseLinearScorer final : public Scorer {
         const auto& replays = scratch_.replays;
         std::size_t most_bytes = weights_.bytes();
         const auto make_room_for_weights = [&](const DualRow& visited) {
+            weights_.prefetch(visited.index);
             for (const std::int32_t f : visited.index) weights_.make_room_for(f, kMostSteps);
             most_bytes += visited.index.size() * weights_.most_row_bytes();
         };
@@ -145,8 +146,8 @@ class SparseLinearScorer final : public Scorer {
   private:
     static constexpr float kFirstScore = -1.0f;
     static constexpr float kBias = 0.3f;        // squared value of the constant feature behind the bias
-    static constexpr float kLeastStep = 0.01f;  // smaller ones are not worth their memory
-    static constexpr std::size_t kMostSteps = 64;
+    static constexpr float kLeastStep = 0.03f;  // smaller ones are not worth their memory
+    static constexpr std::size_t kMostSteps = 24;
     static constexpr std::size_t kManyLabels = 1024, kFullReplays = 4;  // then one replay in four is of all labels
     static constexpr float kMostDual = 1e6f, kMostBias = 1e6f;
     // From scores to votes (debtags, debdepends and bibtex, held-out rows of train): steep, so that what is surely
@@ -161,7 +162,7 @@ class SparseLinearScorer final : public Scorer {
         std::vector<std::size_t> replays;  // ages of the rows that are learned again
 
         void reserve(std::size_t n_labels) {
-            duals.assign(n_labels, 0.0f);
+            duals.resize(n_labels, 0.0f);  // all are zero between visits
             steps.resize(n_labels);
             chosen.reserve(n_labels);
             few.reserve(n_labels);
@@ -228,8 +229,16 @@ class SparseLinearScorer final : public Scorer {
         for (const LabelValue& dual : row.duals) duals[static_cast<std::size_t>(dual.label)] = 0.0f;
         std::vector<LabelValue>& chosen = scratch_.chosen;
         chosen.clear();
-        for (std::size_t j = 0; j < n_labels_; ++j)
+        const auto take = [&](std::size_t j) {
             if (steps[j] != 0.0f) chosen.push_back({static_cast<std::int32_t>(j), steps[j]});
+        };
+        constexpr std::size_t kGroup = kLanes;  // most labels have no step
+        for (std::size_t j = 0; j < padded(); j += kGroup) {
+            float any = 0.0f;
+            for (std::size_t l = 0; l < kGroup; ++l) any += std::fabs(steps[j + l]);
+            if (any == 0.0f) continue;
+            for (std::size_t l = j; l < std::min(j + kGroup, n_labels_); ++l) take(l);
+        }
         take_steps(row);
     }
 
@@ -246,7 +255,11 @@ class SparseLinearScorer final : public Scorer {
             few.push_back({dual.label, bias_[static_cast<std::size_t>(dual.label)]});
         }
         for (; r != row.relevant.end(); ++r) few.push_back({*r, bias_[static_cast<std::size_t>(*r)]});
-        for (std::size_t i = 0; i < row.index.size(); ++i) weights_.add_to(row.index[i], row.value[i], few);
+        if (!row.index.empty()) weights_.prefetch(row.index[0], few);
+        for (std::size_t i = 0; i < row.index.size(); ++i) {
+            if (i + 1 < row.index.size()) weights_.prefetch(row.index[i + 1], few);
+            weights_.add_to(row.index[i], row.value[i], few);
+        }
         chosen.clear();
         auto dual = row.duals.begin();
         r = row.relevant.begin();
