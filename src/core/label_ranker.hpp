@@ -42,8 +42,7 @@ class LabelRanker final : public Booster {
 
     std::size_t memory_bytes() const override {
         const std::size_t doubles = logs_.capacity() + pooled_.capacity() + power_sums_.capacity() +
-                                    scores_.capacity() + relevant_votes_.capacity() + costs_.capacity() +
-                                    pool_slopes_.capacity();
+                                    scores_.capacity() + relevant_votes_.capacity() + pool_slopes_.capacity();
         return Booster::memory_bytes() + doubles * sizeof(double) + portfolio_.memory_bytes() + pool_.memory_bytes();
     }
 

@@ -59,14 +59,14 @@ def test_scores_are_the_sum_of_what_the_learners_add(booster, options):
 
 
 def test_costs_are_the_gradient_of_the_loss_the_weights_follow():
-    """By finite differences in ln s, s kept normalised; the same for all learners."""
+    """By finite differences in ln s, s kept normalised; the same for all learners, so held once."""
     X, Y = stream(150)
     model = bl.LabelRanker(5, learners=bl.learners.paper_trees(6))
     for x, y in zip(X, Y, strict=True):
         logs = np.log(model.learn(x, y))
         if not y.any() or y.all():
             continue
-        costs = _core.testing.last_round(model._native)["costs"].reshape(7, 5)
+        costs = _core.testing.last_round(model._native)["costs"]
         spread = np.log1p((~y).sum() / y.sum())
 
         def f(logs, y=y, spread=spread):
@@ -76,7 +76,7 @@ def test_costs_are_the_gradient_of_the_loss_the_weights_follow():
         for label in range(5):
             step = 1e-6 * np.eye(5)[label]
             slope = (f(logs + step) - f(logs - step)) / 2e-6
-            np.testing.assert_allclose(costs[:, label], slope, rtol=1e-5, atol=1e-8)
+            np.testing.assert_allclose(costs[label], slope, rtol=1e-5, atol=1e-8)
 
 
 def test_learners_that_follow_costs_can_join():
