@@ -9,4 +9,11 @@ python=${PYTHON:-python3}
 }
 [ -x .venv/bin/python ] || "$python" -m venv .venv
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-.venv/bin/python -m pip install --quiet --disable-pip-version-check ".[$1]"
+# The wheel is built once; the tests of fresh environments install the same one.
+rm -rf build/wheel
+.venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel .
+BOOSTLINE_WHEEL=$(echo "$PWD"/build/wheel/boostline-*.whl)
+export BOOSTLINE_WHEEL
+.venv/bin/python -m pip install --quiet --disable-pip-version-check "$BOOSTLINE_WHEEL[$1]"
+# pip takes a wheel for installed already when the version is the same.
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$BOOSTLINE_WHEEL"

@@ -59,6 +59,7 @@ def yeast_in_musics_place():
 
 
 @pytest.mark.parametrize(("make", "check"), list(yeast_in_musics_place()))
+@pytest.mark.gate
 def test_rivers_checks(make, check):
     model = make()
     assert not model._unit_test_skips()

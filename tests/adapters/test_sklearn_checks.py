@@ -41,5 +41,6 @@ ESTIMATORS = [
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES)
+@pytest.mark.gate
 def test_scikit_learns_checks(estimator, check):
     check(estimator)

@@ -16,6 +16,7 @@ def yeast_model(boostline, data_folder, tmp_path):
     return bl.load(tmp_path / "m.blm")
 
 
+@pytest.mark.gate
 def test_rank_takes_the_test_rows_of_a_set(yeast_model, boostline):
     test = bl.data.load("yeast").test
     done = boostline("rank", "m.blm", "yeast", "--json", "--top", "1")
@@ -24,6 +25,7 @@ def test_rank_takes_the_test_rows_of_a_set(yeast_model, boostline):
     assert [line["scores"][0] for line in done.lines] == best.tolist()
 
 
+@pytest.mark.gate
 def test_inspect_takes_the_test_rows_of_a_set(yeast_model, boostline):
     test = bl.data.load("yeast").test
     found = boostline("inspect", "m.blm", "--data", "yeast", "--json").json["labels"]
@@ -37,11 +39,13 @@ def test_inspect_takes_the_test_rows_of_a_set(yeast_model, boostline):
     assert (late.code, "yeast has 917 rows" in late.err) == (1, True)  # Table 2 of the paper
 
 
+@pytest.mark.gate
 def test_a_model_of_another_set_is_refused_by_the_names_of_its_columns(yeast_model, boostline):
     done = boostline("rank", "m.blm", "emotions")
     assert (done.code, "emotions lacks the columns 'Att1', " in done.err) == (1, True), done.err
 
 
+@pytest.mark.gate
 def test_a_mulan_folder_is_a_set_too(yeast_model, boostline, data_folder):
     done = boostline("rank", "m.blm", f"{data_folder}/yeast", "--json")
     assert (done.code, len(done.lines)) == (0, 917), done.err

@@ -67,6 +67,7 @@ def test_inspect_shows_the_model(model_file, boostline, tmp_path):
     assert [row["name"] for row in found["labels"]] == LABELS
 
 
+@pytest.mark.gate
 def test_inspect_writes_a_page_that_needs_nothing_else(model_file, boostline, tmp_path):
     pytest.importorskip("matplotlib")
     done = boostline("inspect", "m.blm", "--html", "page.html", "--data", "data.csv", "--row", "2")
@@ -154,6 +155,7 @@ def test_data_lists_and_describes(csv_file, boostline, data_folder):
     assert (wrong.code, "the named sets are" in wrong.err) == (1, True)
 
 
+@pytest.mark.gate
 def test_theory_runs_its_experiments(boostline, tmp_path):
     pytest.importorskip("matplotlib")
     done = boostline("theory", "--only", "printed-bound", "--quick", "-o", "out", "--json")

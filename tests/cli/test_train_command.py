@@ -302,6 +302,7 @@ def test_categories_and_other_formats(boostline, tmp_path):
     assert (done.code, done.json["clock"]) == (0, 3), done.err
 
 
+@pytest.mark.gate
 def test_the_default_model_is_the_mix(csv_file, boostline, tmp_path):
     options = ("train", "data.csv", "--labels", "tag_*", "--drop", "id", "--model", "m.blm")
     assert boostline(*options, "--max-rows", "150", "--learners", "auto").code == 0

@@ -114,6 +114,7 @@ def test_models_of_scikit_learn_are_peers():
         evaluate.SklearnPeer(trees, 3)
 
 
+@pytest.mark.gate
 def test_a_classifier_of_scikit_learn_is_a_weak_learner():
     linear_model = pytest.importorskip("sklearn.linear_model")
     X = np.random.default_rng(0).normal(size=(300, 3))

@@ -76,6 +76,7 @@ def test_only_trees_split_features(default):
         look.feature_splits(model, ["u"])
 
 
+@pytest.mark.gate
 def test_the_page_of_a_model_without_trees(default):
     pytest.importorskip("matplotlib")
     model, X, Y = default

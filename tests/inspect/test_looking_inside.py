@@ -315,6 +315,7 @@ def test_a_watched_model_evaluates_like_the_model_itself(stream):
 # The page.
 
 
+@pytest.mark.gate
 def test_the_page_escapes_what_it_is_given(stream):
     pytest.importorskip("matplotlib")
     X, Y = stream
@@ -337,6 +338,7 @@ def test_the_page_escapes_what_it_is_given(stream):
     assert "&lt;script&gt;" in page
 
 
+@pytest.mark.gate
 def test_a_model_that_has_not_learned_can_be_looked_at():
     pytest.importorskip("matplotlib")
     model = bl.OnlineBMR(3, learners=bl.learners.paper_trees(4))

@@ -42,7 +42,9 @@ def pip(python: Path | str, *arguments: object, cwd: Path) -> None:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`pip wheel .` as the README says; it needs a compiler, installing it does not."""
+    """That of scripts/environment.sh, or `pip wheel .` anew; it needs a compiler, installing it does not."""
+    if "BOOSTLINE_WHEEL" in os.environ:
+        return Path(os.environ["BOOSTLINE_WHEEL"])
     folder = tmp_path_factory.mktemp("wheel")
     pip(sys.executable, "wheel", "--quiet", "--no-deps", "-w", folder, ROOT, cwd=folder)
     (found,) = folder.glob("boostline-*.whl")

@@ -84,6 +84,7 @@ def test_the_certificate_is_what_the_definition_gives(name):
         assert bound.total == pytest.approx(model.suffered_loss, rel=1e-9)
 
 
+@pytest.mark.gate
 def test_what_the_issue_asks_two_labels_sixty_learners():
     rng = np.random.default_rng(0)
     relevant = adversary.draw_label_sets((3000,), 2, rng)
