@@ -15,4 +15,4 @@ step "examples in the code"
 .venv/bin/python -m pytest -q -n "${JOBS:-2}" --doctest-modules --pyargs boostline
 step "tests"
 # Those marked slow repeat the paper's experiments in full; `bash scripts/test.sh -m slow` runs them.
-exec .venv/bin/python -m pytest -n "${JOBS:-2}" --dist loadfile -m "not slow" tests "$@"
+exec .venv/bin/python -m pytest -n "${JOBS:-2}" --dist loadfile --no-loadscope-reorder -m "not slow" tests "$@"

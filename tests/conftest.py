@@ -34,6 +34,12 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that start processes come first: the longest of all, begun last, would keep one worker alone at the end."""
+    long = {item.path for item in items if item.get_closest_marker("process")}
+    items.sort(key=lambda item: item.path not in long)
+
+
 @pytest.fixture(scope="session")
 def data_folder():
     """The folder with the paper's data sets; tests that need it are skipped without it."""

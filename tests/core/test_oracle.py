@@ -254,6 +254,6 @@ def test_core_and_oracle_agree(name, first, steps):
     run_streams(CASES[name], 1000 * list(CASES).index(name) + first, wanted=1, steps=steps)
 
 
-@pytest.mark.gate
+@pytest.mark.slow
 def test_core_and_oracle_agree_over_a_long_stream():
     run_streams(dict(expert="draw", trees=5, labels=(5, 9)), 77, wanted=1, steps=2500)
