@@ -121,7 +121,9 @@ def closeness(records: list[dict[str, Any]]) -> str:
     def gained(loss: float, full: float) -> str:
         return "" if np.isnan(loss) else f"{100 * (0.5 - loss) / (0.5 - full):.0f} %"
 
-    lines = ["| set | model | 3 shown, 1 pass | 3 shown, 20 passes | half shown, 1 pass |"]
+    lines = [
+        "| set (about half) | model | 3 shown, 1 pass | 3 shown, 20 passes | about half, 1 pass |"
+    ]
     lines.append("|---|---|---:|---:|---:|")
     for name in dict.fromkeys(r["set"] for r in records):
         k = max(r["shown"] for r in records if r["set"] == name)

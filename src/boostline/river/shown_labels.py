@@ -87,7 +87,7 @@ class ExplorerClassifier(LabelRankerClassifier, _ShowsLabels):
         Number of labels that are shown. Until so many labels are known, nothing is learned: give ``labels``.
     n_explored, rate
         As in `boostline.Explorer`.
-    learners, drift, labels, aim, absent, n_features, fill_value, n_threads, seed
+    learners, drift, max_bytes, labels, aim, absent, n_features, fill_value, n_threads, seed
         As in `LabelRankerClassifier`.
 
     Examples

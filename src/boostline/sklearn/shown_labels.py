@@ -90,7 +90,7 @@ class ExplorerClassifier(LabelRankerClassifier, _ShowsLabels):
         Number of labels that are shown; all labels if there are not more.
     n_explored, rate
         As in `boostline.Explorer`.
-    learners, drift, aim, n_passes, shuffle, random_state, n_jobs
+    learners, drift, max_bytes, aim, n_passes, shuffle, random_state, n_jobs
         As in `LabelRankerClassifier`, which also describes the attributes.
 
     Examples
