@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,13 @@ from fuzzed_requests import ask
 
 import boostline as bl
 from boostline.serve.app import Door
+from boostline.serve.follower import Follower
 from boostline.serve.log import Log, StoreError, connect
 from boostline.serve.opening import open_store
 from boostline.serve.requests import Limits
 from boostline.serve.security import Guard
 from boostline.serve.service import Service, Settings
+from boostline.serve.writer import Entry, Writer
 
 
 @pytest.fixture
@@ -109,3 +112,42 @@ def test_a_damaged_event_stops_the_start_with_its_name(store):
     db.close()
     with pytest.raises(StoreError, match=r"event 3 \(feedback\) does not have its checksum"):
         Service(store)
+
+
+def test_a_model_that_saves_while_it_recovers_leaves_the_writer_alive(store, monkeypatch):
+    async def work(service, post, get):
+        for i in range(8):
+            await post("/feedback", id=f"e{i}", features=[float(i)], relevant=["ab"[i % 2]])
+
+    run(store, work)
+    for snapshot in Log(store).of_kinds("snapshot"):
+        told = snapshot.data["snapshot"]
+        Path(f"{store}.snapshots/first-{told['offset']:012d}.blm").unlink()
+    reach = Follower.reach
+
+    def reach_late(self, offset, timeout):
+        """Say so when the snapshot is in the log, which is before the service is complete."""
+        end = time.monotonic() + 10
+        before = self._writer.commits
+        while self._writer.commits == before and time.monotonic() < end:
+            time.sleep(0.01)
+        return reach(self, offset, timeout)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Follower, "reach", reach_late)
+        service = Service(store, Settings(snapshot_rows=4))
+    try:
+        assert service.writer.commits == 1
+        assert service.writer.write(Entry("labels", body=b'{"add":["c"]}')).offset is not None
+    finally:
+        service.close()
+
+
+def test_whatever_goes_wrong_when_writing_those_who_wait_hear_of_it(store):
+    writer = Writer(store)
+    try:
+        with pytest.raises(StoreError, match="cannot be written"):
+            writer.write(Entry("rank", id=b"no text", body="no bytes"))
+        assert writer.write(Entry("labels", body=b"{}")).offset == 2
+    finally:
+        writer.close()

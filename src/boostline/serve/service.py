@@ -72,9 +72,12 @@ class Service:
         self.settings = settings or Settings()
         self.started = time.time()
         self.log = Log(path)
+        #: Wakes the models when there is something to learn. A model that recovers may save already, and wakes nobody.
+        self._wake: Callable[[], None] = lambda: None
         self.writer = Writer(path, self._written)
         self.checkpoints = Checkpoints(path, self.writer)
         self.models = Models(self)
+        self._wake = self.models.wake
         self.labels = self.models.champion.fold.labels.copy()
         self._counted_from = self.writer.head
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -331,7 +334,7 @@ class Service:
         if self._loop is not None and any(entry.told is not None for entry in entries):
             self._loop.call_soon_threadsafe(self._answer, entries)
         if any(entry.kind != "rank" for entry in entries):
-            self.models.wake()
+            self._wake()
 
     def _answer(self, entries: list[Entry]) -> None:
         for entry in entries:

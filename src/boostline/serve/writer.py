@@ -183,7 +183,7 @@ class Writer:
                     self._db.execute(sql, values)
             if together:
                 self._db.execute("COMMIT")
-        except sqlite3.Error as error:
+        except Exception as error:  # whatever it is, those who wait must hear of it
             self._fail(entries, error)
             return
         for entry, offset in written:
@@ -195,7 +195,7 @@ class Writer:
         self.commit_seconds += time.perf_counter() - began
         self._shorten(any(entry.empties for entry in entries))
 
-    def _fail(self, entries: list[Entry], error: sqlite3.Error) -> None:
+    def _fail(self, entries: list[Entry], error: Exception) -> None:
         try:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
@@ -207,7 +207,10 @@ class Writer:
             entry.error = self.failure
 
     def _tell(self, entries: list[Entry]) -> None:
-        self.done(entries)
+        try:
+            self.done(entries)
+        except Exception as error:  # the thread must live on: everybody waits for it
+            _LOG.critical("what was written could not be told: %s", error, exc_info=True)
         for entry in entries:
             if entry.is_done is not None:
                 entry.is_done.set()
