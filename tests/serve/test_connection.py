@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
+import random
 import socket
 import time
 
 import pytest
+import uvicorn
 from serving import LABELS, features, serving
+
+import boostline as bl
+from boostline.serve.app import Door
+from boostline.serve.connection import Connection
+from boostline.serve.opening import open_store
+from boostline.serve.requests import Limits
+from boostline.serve.security import Guard
+from boostline.serve.service import Service, Settings
 
 pytestmark = pytest.mark.process
 
@@ -162,3 +174,77 @@ def test_clients_that_hang_up_harm_nobody_and_what_they_asked_is_in_the_log(tmp_
         )
         assert server.stop() == 0
         assert "Traceback" not in server.said
+
+
+def test_odd_bytes_are_never_an_internal_error_and_never_end_the_service(server):
+    rng = random.Random(5)
+    good = [
+        request("/rank", {"features": features(1)}),
+        request("/rank", {"id": "odd", "features": features(1)}, "Connection: keep-alive"),
+        request("/feedback", {"id": "odd", "relevant": ["sun"]}),
+        request("/rank", b'5\r\n{"fea\r\n0\r\n\r\n', "Transfer-Encoding: chunked"),
+        request("/model", b"", method="GET"),
+    ]
+    for _ in range(150):
+        raw = bytearray(b"".join(rng.choices(good, k=rng.randint(1, 3))))
+        for _ in range(rng.choice([0, 1, 1, 3])):
+            place = rng.randrange(len(raw))
+            kind = rng.randrange(3)
+            if kind == 0:
+                raw[place] = rng.randrange(256)
+            elif kind == 1:
+                del raw[place : place + rng.randint(1, 9)]
+            else:
+                raw[place:place] = rng.choice([b"\r\n", b"\x00", b"Content-Length: 7\r\n", b"%00"])
+        with Wire(server) as wire:
+            cut = rng.randrange(len(raw))
+            with contextlib.suppress(OSError):
+                wire.send(raw[:cut])
+                wire.send(raw[cut:])
+                wire.socket.shutdown(socket.SHUT_WR)
+                wire.socket.settimeout(0.3)
+                assert b"HTTP/1.1 500" not in wire.file.read()
+    assert server.post("/rank", {"features": features(1)}).status == 200
+
+
+def test_clients_that_send_too_slowly_are_hung_up_on(tmp_path, monkeypatch):
+    monkeypatch.setattr("boostline.serve.connection._SILENCE", 0.3)
+    store = str(tmp_path / "s.db")
+    open_store(store, bl.LabelRanker(labels=LABELS))
+    service = Service(store, Settings(limits=Limits(seconds=0.3)))
+    whole = request("/rank", {"features": features(1)})
+    head, _, body = whole.partition(b"\r\n\r\n")
+
+    async def heard(address, *parts):
+        reader, writer = await asyncio.open_connection(*address)
+        for part in parts:
+            writer.write(part)
+            await writer.drain()
+            await asyncio.sleep(0.05)
+        answer = await asyncio.wait_for(reader.read(), 10)  # until the service hangs up
+        writer.close()
+        return answer
+
+    async def work():
+        service.attach(asyncio.get_running_loop())
+        config = uvicorn.Config(
+            Door(service, Guard(None)), http=Connection, ws="none", lifespan="off", log_config=None
+        )
+        connections = uvicorn.server.ServerState()
+        loop = asyncio.get_running_loop()
+        listening = await loop.create_server(
+            lambda: Connection(config, connections, {}), "127.0.0.1", 0
+        )
+        address = listening.sockets[0].getsockname()
+        assert await heard(address) == b""  # says nothing
+        assert await heard(address, head[:20]) == b""  # not all headers
+        answer = await heard(address, head + b"\r\n\r\n" + body[:3])  # not all of the body
+        assert answer.startswith(b"HTTP/1.1 408") and b"connection: close" in answer
+        answer = await heard(address, whole, head[:20])  # a second request that does not end
+        assert answer.startswith(b"HTTP/1.1 200") and answer.count(b"HTTP/1.1") == 1
+        listening.close()
+
+    try:
+        asyncio.run(work())
+    finally:
+        service.close()

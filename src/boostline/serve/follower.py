@@ -57,6 +57,7 @@ class Follower:
         self._every_rows, self._every_seconds = every_rows, every_seconds
         self._clock = self._saved_clock = fold.model.clock
         self._saved_at = time.monotonic()
+        self._restarts = 0 if fold.is_cold else fold.model.n_restarts
         self._saving: threading.Thread | None = None
         #: Rings when there is something new in the log.
         self._bell: queue.SimpleQueue[None] = queue.SimpleQueue()
@@ -191,6 +192,13 @@ class Follower:
         )
 
     def _keep_window(self, number: int, figures: dict[str, Any]) -> None:
+        restarts = figures.get("restarts", 0)
+        if restarts > self._restarts:
+            _LOG.warning(
+                "drift: %s has started anew by row %d (%d times so far)",
+                *(self.fold.name, figures["clock"], restarts),
+            )
+        self._restarts = restarts
         sql = "INSERT OR REPLACE INTO windows VALUES (?, ?, ?)"
         body = json.dumps(figures).encode()
         self._writer.submit(Entry(statements=[(sql, (self.fold.name, number, body))]))

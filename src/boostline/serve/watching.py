@@ -126,6 +126,8 @@ class _Figures:
                 "Seconds spent in transactions.",
                 service.writer.commit_seconds,
             ),
+            ("rankings", "Rankings in the log.", service.n_rankings),
+            ("rankings_with_feedback", "Those that have feedback.", service.n_with_feedback),
             ("clock_jumps_total", "Jumps of the machine's clock.", service.writer.n_jumps),
             ("store_bytes", "Bytes of the log on disk.", store_bytes(service.path)),
             ("resident_bytes", "Memory of the process.", resident_bytes()),
