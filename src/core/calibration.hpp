@@ -28,6 +28,7 @@
 
 #include "core/archive.hpp"
 #include "core/example.hpp"
+#include "core/kernels/logistic.hpp"
 #include "core/kernels/sums.hpp"
 #include "core/math.hpp"
 #include "core/top_labels.hpp"
@@ -169,10 +170,12 @@ class Calibration {
     void probabilities(double* scores) const noexcept {
         const Distribution q = distribution(scores, scores);
         const double level = level_.at(level_.values(), level_.place(q.concentration));
+        logits(scores, labels_.size(), q.scale);  // q is in the place of the scores
         for (std::size_t l = 0; l < labels_.size(); ++l) {
             const Label& label = labels_[l];
-            scores[l] = sigmoid(label.offset + label.slope * (curve_at(curve_.place(logit(q[l]))) + level));
+            scores[l] = label.offset + label.slope * (curve_at(curve_.place(scores[l])) + level);
         }
+        sigmoids(scores, labels_.size());
     }
 
     // Scores given before the example was learned, and what was heard of its labels then.
@@ -270,8 +273,8 @@ class Calibration {
     static constexpr double kRowsAfterRestart = 100.0, kKeptAtRestart = 0.1;
     static constexpr double kLabelMemory = 100.0;  // of a label's own numbers, in units of p (1 - p)
     static constexpr double kCutMemory = 400.0;    // rows in which the label was named or relevant
-    static constexpr double kOffsetPrior = 10.0;   // in units of p (1 - p)
-    static constexpr double kSlopePrior = 100.0;   // the same, times the square of a logit
+    static constexpr double kOffsetPrior = 30.0;   // in units of p (1 - p)
+    static constexpr double kSlopePrior = 300.0;   // the same, times the square of a logit
     static constexpr double kLeastSlope = 0.05;    // of the curve
     static constexpr double kBeyondSlope = 0.5;    // of the curve outside of its knots
     static constexpr double kLeastLabelSlope = 0.3, kMostSlope = 4.0;
@@ -320,9 +323,6 @@ class Calibration {
         double n_named, n_right, n_relevant;
     };
 
-    static double logit(double q) { return log_(std::max(q, 1e-300)) - log_(std::max(1.0 - q, 1e-9)); }
-    // Strictly between 0 and 1.
-    static double sigmoid(double x) { return 1.0 / (1.0 + exp_(-std::min(x, 30.0))); }
     double curve_at(const Curve::Place& p) const {
         return Curve::at(rising_, p) + kBeyondSlope * curve_.step() * p.beyond;
     }

@@ -125,3 +125,18 @@ def test_a_classifier_of_scikit_learn_is_a_weak_learner():
     model = bl.AdaOLMR(3, learners=[weak], seed=0)
     scores = model.learn(X, Y)
     assert bl.metrics.rank_loss(Y[150:], scores[150:]) < 0.25
+
+
+@pytest.mark.gate
+def test_a_classifier_of_river_is_a_weak_learner():
+    tree = pytest.importorskip("river.tree")
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    Y = X.max(axis=1, keepdims=True) <= X
+    weak = evaluate.RiverWeakLearner(tree.HoeffdingTreeClassifier(grace_period=20), 3)
+    assert weak.weighted
+    model = bl.AdaOLMR(3, learners=[weak], seed=0)
+    np.testing.assert_allclose(weak.predict(X[0]), 1 / 3)
+    scores = model.learn(X, Y)
+    assert bl.metrics.rank_loss(Y[150:], scores[150:]) < 0.25
+    with pytest.raises(TypeError, match="without predict_proba_one"):
+        evaluate.RiverWeakLearner(object(), 3)

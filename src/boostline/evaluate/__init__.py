@@ -14,7 +14,12 @@ from boostline.evaluate.curves import Curve
 from boostline.evaluate.feedback import TopK
 from boostline.evaluate.holdout import row_order, train_then_test
 from boostline.evaluate.judged_models import Ranker
-from boostline.evaluate.peers import BatchPeer, SklearnPeer, SklearnWeakLearner
+from boostline.evaluate.peers import (
+    BatchPeer,
+    RiverWeakLearner,
+    SklearnPeer,
+    SklearnWeakLearner,
+)
 from boostline.evaluate.probabilities import ProbabilityReport, judge_probabilities
 from boostline.evaluate.runs import Run, Seconds
 from boostline.evaluate.significance import PairedTest, RankTest, friedman_nemenyi, wilcoxon
@@ -29,6 +34,7 @@ __all__ = [
     "ProbabilityReport",
     "RankTest",
     "Ranker",
+    "RiverWeakLearner",
     "Run",
     "Seconds",
     "SklearnPeer",

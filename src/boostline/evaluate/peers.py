@@ -1,5 +1,6 @@
-"""Models of scikit-learn, ready to be compared in an evaluation, or to be weak learners. (River's need no wrapper.)
+"""Models of scikit-learn and River, ready to be compared in an evaluation, or to be weak learners.
 
+River's multi-label models need no wrapper to be compared; `RiverWeakLearner` makes its classifiers weak learners.
 `SklearnPeer` learns online through ``partial_fit``. `BatchPeer` is for estimators that only have ``fit``: it is fitted
 once to the train rows and stays as it is.
 """
@@ -7,12 +8,13 @@ once to the train rows and stays as it is.
 from __future__ import annotations
 
 import copy
+import inspect
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BatchPeer", "SklearnPeer", "SklearnWeakLearner"]
+__all__ = ["BatchPeer", "RiverWeakLearner", "SklearnPeer", "SklearnWeakLearner"]
 
 FloatArray = NDArray[np.float64]
 
@@ -172,6 +174,79 @@ class SklearnWeakLearner:
     def reset(self) -> None:
         """Forget everything."""
         self.estimator, self._is_fitted = copy.deepcopy(self._new), False
+
+
+class RiverWeakLearner:
+    """A single-label classifier or pipeline of River as a weak learner of a booster.
+
+    It learns the label with the lowest cost and votes by its probabilities. Features are named by their column, 0, 1,
+    and so on.
+
+    Parameters
+    ----------
+    model
+        Has ``predict_proba_one`` and ``learn_one``.
+    n_labels
+        Number of labels, k.
+    weighted
+        Whether ``learn_one`` is told by ``w`` how much the label matters, as River's trees and forests take it. None:
+        if it has that parameter.
+
+    Examples
+    --------
+    >>> import numpy as np, boostline as bl
+    >>> from river import naive_bayes
+    >>> from boostline.evaluate import RiverWeakLearner
+    >>> X = np.random.default_rng(0).normal(size=(400, 3))
+    >>> Y = X == X.max(axis=1, keepdims=True)
+    >>> model = bl.AdaOLMR(3, learners=[RiverWeakLearner(naive_bayes.GaussianNB(), 3)], seed=0)
+    >>> scores = model.learn(X, Y)
+    >>> bl.metrics.rank_loss(Y[200:], scores[200:]) < 0.2
+    True
+    """
+
+    def __init__(self, model: Any, n_labels: int, *, weighted: bool | None = None) -> None:
+        for method in ("predict_proba_one", "learn_one"):
+            if not hasattr(model, method):
+                raise TypeError(
+                    f"model is a {type(model).__name__} without {method}, but must be a classifier of River"
+                )
+        if weighted is None:
+            weighted = "w" in inspect.signature(model.learn_one).parameters
+        self._new = copy.deepcopy(model)
+        self.model = model
+        self.n_labels = n_labels
+        self.weighted = weighted
+
+    def predict(self, x: Any) -> FloatArray:
+        """Votes: a distribution over the labels."""
+        votes = np.zeros(self.n_labels)
+        for label, share in self.model.predict_proba_one(_named(x)).items():
+            if share > 0:  # not NaN either
+                votes[int(label)] = share
+        total = votes.sum()
+        if not (0 < total < np.inf):
+            return np.full(self.n_labels, 1 / self.n_labels)
+        return np.asarray(votes / total)
+
+    def learn(self, x: Any, relevant: NDArray[np.bool_], costs: FloatArray, weight: float) -> None:
+        """Learn from one example."""
+        if weight <= 0:
+            return
+        keywords = {"w": weight} if self.weighted else {}
+        self.model.learn_one(_named(x), int(np.argmin(costs)), **keywords)
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.model = copy.deepcopy(self._new)
+
+
+def _named(x: Any) -> dict[int, float]:
+    """A row as River takes it; of a sparse row what is stored."""
+    if hasattr(x, "tocsr"):
+        row = x.tocsr()
+        return dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
+    return dict(enumerate(np.ravel(x).tolist()))
 
 
 def _rows(x: Any) -> Any:

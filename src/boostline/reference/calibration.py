@@ -14,7 +14,7 @@ __all__ = ["Calibration"]
 FloatArray = NDArray[np.float64]
 
 MEMORY, LABEL_MEMORY, CUT_MEMORY = 4000.0, 100.0, 400.0
-OFFSET_PRIOR, SLOPE_PRIOR = 10.0, 100.0
+OFFSET_PRIOR, SLOPE_PRIOR = 30.0, 300.0
 LOOSE = 0.1
 
 
