@@ -267,6 +267,7 @@ class Booster {
     void gather_votes(const Row& x) {
         const auto k = static_cast<std::size_t>(n_labels_);
         scratch_.resize(static_cast<std::size_t>(learners_.n_threads()));
+        learners_.expect_vote(x);
         learners_.for_each([&](std::size_t i, Learner& learner, int) {
             learner.predict_to_learn(x, &votes_[learners_.first_vote(i) * k]);
         });
@@ -274,8 +275,10 @@ class Booster {
 
     void find_costs(const Labels& labels) {
         prepare(labels);
-        learners_.run(n_votes_ + 1, 4,
-                      [&](int i, int thread) { compute_costs(i, labels, scratch_[static_cast<std::size_t>(thread)]); });
+        learners_.run(n_votes_ + 1, 4, [&](int i, int thread) {
+            learners_.expect_labels(static_cast<std::size_t>(i), labels);
+            compute_costs(i, labels, scratch_[static_cast<std::size_t>(thread)]);
+        });
     }
 
     // All learners take the row, or none does. Costs go to them normalised to [0, 1], with weight = max - min times the
@@ -299,8 +302,13 @@ class Booster {
                     const double width = high - low;
                     cost_widths_[vote] = width;
                     if (!hears) continue;
-                    for (std::size_t j = 0; j < k; ++j)
+                    const auto normalise = [&, low = low](std::size_t j) {
                         scratch.costs[v * k + j] = width > 0.0 ? (raw[j] - low) / width : 0.0;
+                    };
+                    if (learner.hears_costs_of_relevant_alone())
+                        for (const std::int32_t label : labels.relevant) normalise(static_cast<std::size_t>(label));
+                    else
+                        for (std::size_t j = 0; j < k; ++j) normalise(j);
                     scratch.weights[v] = width * labels.importance;
                 }
                 learner.prepare(x, labels, scratch.costs.data(), scratch.weights.data());

@@ -51,6 +51,25 @@ class HoeffdingTree final : public Learner {
 
     void predict(const Row& x, double* votes) const override { vote(node(find_leaf(x)), votes); }
     void predict_to_learn(const Row& x, double* votes) override { vote(node(row_.leaf = find_leaf(x)), votes); }
+    bool hears_costs_of_relevant_alone() const override { return true; }
+    // What a row needs of a tree lies far apart: the leaf, its entries, the statistics of its labels.
+    void expect_vote(const Row& x, int step) noexcept override {
+        if (step == 0) {
+            row_.leaf = find_leaf(x);
+            fetch(&node(row_.leaf), sizeof(Node));
+        } else {
+            const std::vector<Entry>& entries = node(row_.leaf).entries;
+            fetch(entries.data(), entries.size() * sizeof(Entry));
+        }
+    }
+    void expect_labels(const Labels& labels) noexcept override {
+        const Node& leaf = node(row_.leaf);
+        if (leaf.stats.empty()) return;
+        fetch(leaf.stats.data(), range_width() * sizeof(double));
+        for (const Entry& entry : leaf.entries)
+            if (entry.stats >= 0 && labels.is_relevant[static_cast<std::size_t>(entry.label)])
+                fetch(block(leaf, entry), block_width() * sizeof(double));
+    }
 
     // Section 4 of the paper: every relevant label is a single-label example whose importance is the cost it saves.
     // Nearly always that changes numbers in one leaf, for which room is made here. A row with which the leaf may split,
@@ -65,10 +84,7 @@ class HoeffdingTree final : public Learner {
                 settings_.weight_scale * weights[0] * (1.0 - costs[static_cast<std::size_t>(label)]);
             if (!(importance > 0.0)) continue;
             std::int32_t entry = find_entry(leaf, label);
-            if (entry < 0 || leaf.entries[static_cast<std::size_t>(entry)].stats < 0)
-                ++n_unobserved;
-            else  // it comes from memory while other learners prepare
-                stats_of(leaf, leaf.entries[static_cast<std::size_t>(entry)]).prefetch(n_covariates());
+            if (entry < 0 || leaf.entries[static_cast<std::size_t>(entry)].stats < 0) ++n_unobserved;
             if (entry < 0) {
                 entry = leaf.n_entries() + static_cast<std::int32_t>(n_new++);
                 weight_after += kFirstMass;
@@ -145,6 +161,11 @@ class HoeffdingTree final : public Learner {
             labels.clear();
         }
     };
+
+    static void fetch(const void* from, std::size_t n_bytes) noexcept {
+        constexpr std::size_t kCacheLine = 64;
+        for (std::size_t i = 0; i < n_bytes; i += kCacheLine) BOOSTLINE_PREFETCH(static_cast<const char*>(from) + i);
+    }
 
     void vote(const Node& leaf, double* votes) const {
         if (settings_.single_label) {

@@ -27,6 +27,11 @@ class Learner {
     // The same just before `learn` with the same row: may keep intermediate results for it.
     virtual void predict_to_learn(const Row& x, double* votes) { predict(x, votes); }
 
+    // Hints: a row is going to be voted on, in a moment (step 0) and at once (step 1), or learned, after its vote. They
+    // may fetch from memory what that needs. Nobody can see that they have been called.
+    virtual void expect_vote(const Row&, int) noexcept {}
+    virtual void expect_labels(const Labels&) noexcept {}
+
     // A row is learned in two steps, so that all learners take it or none does. `prepare` does all that can fail, for
     // want of memory in the first place; `cancel` takes back what it changed, whether it came to its end or not;
     // `commit` does the rest, and can not fail. Costs are n_votes() x k in [0, 1], weights n_votes(): weight * costs is
@@ -34,6 +39,8 @@ class Learner {
     virtual void prepare(const Row& x, const Labels& labels, const double* costs, const double* weights) = 0;
     // Whether it looks at the costs at all; one that does not is given none.
     virtual bool hears_costs() const { return true; }
+    // Whether it looks at those of relevant labels only; the others may be anything then.
+    virtual bool hears_costs_of_relevant_alone() const { return false; }
     virtual void cancel() noexcept {}
     virtual void commit(const Row& x, const Labels& labels) noexcept = 0;
     // Whether commit is where the work is: then it is worth a thread.

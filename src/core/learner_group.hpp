@@ -49,6 +49,17 @@ class LearnerGroup {
             learners_[i]->learn_block(rows, n, votes + first_vote_[i] * k, n_votes_ * k, pool);
     }
 
+    // As in Learner, of all learners; with one thread only, for what is fetched is fetched to one core.
+    void expect_vote(const Row& x) noexcept {
+        if (n_threads_ > 1) return;
+        for (int step = 0; step < 2; ++step)
+            for (const auto& learner : learners_) learner->expect_vote(x, step);
+    }
+    // Of the learner that gives a vote, if each gives one.
+    void expect_labels(std::size_t vote, const Labels& labels) noexcept {
+        if (n_threads_ == 1 && n_votes_ == learners_.size() && vote < n_votes_) learners_[vote]->expect_labels(labels);
+    }
+
     // task(i, learner, thread)
     template <class Task>
     void for_each(Task&& task) {

@@ -152,9 +152,10 @@ class OnlineBMR final : public Booster {
     void table_steps(std::size_t left, PairScratch& scratch) const {
         const StepRow row{&table_->values[left * table_->width], table_->origin, table_->per_unit,
                           static_cast<std::int32_t>(table_->width) - 2};
+        const Range range = range_of(scratch.irrelevant.data(), scratch.irrelevant.size());
         for (std::size_t l = 0; l < scratch.relevant.size(); ++l)
             scratch.relevant_sum[l] = add_steps(scratch.relevant[l], scratch.irrelevant.data(),
-                                                scratch.irrelevant.size(), row, scratch.irrelevant_sum.data());
+                                                scratch.irrelevant.size(), row, range, scratch.irrelevant_sum.data());
     }
 
     // sum over pairs of factor e^(s[r] - s[l]), which splits into two sums; a step down from d is 1/e of the one up.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/kernels/split_sums.hpp"
+#include "core/kernels/wide_split_screen.hpp"
 #include "core/label_stats.hpp"
 #include "core/math.hpp"
 #include "core/portable.hpp"
@@ -78,10 +79,12 @@ BOOSTLINE_VECTORISED static void find_largest_gains(const double* BOOSTLINE_REST
 
 // Both steps at once, for what the largest gain of a covariate may be (in single precision): with each side above
 // `share_low` of the weight, or above `share_high`.
-BOOSTLINE_VECTORISED static void find_gain_ranges(
-    const double* BOOSTLINE_RESTRICT total, const double* BOOSTLINE_RESTRICT share_seen, std::size_t n, float share_low,
-    float share_high, const float* BOOSTLINE_RESTRICT left_weight, const float* BOOSTLINE_RESTRICT left_over,
-    double* BOOSTLINE_RESTRICT possible, double* BOOSTLINE_RESTRICT sure) {
+BOOSTLINE_VECTORISED static void find_gain_ranges(const double* BOOSTLINE_RESTRICT total, std::size_t n,
+                                                  float share_low, float share_high,
+                                                  const float* BOOSTLINE_RESTRICT left_weight,
+                                                  const float* BOOSTLINE_RESTRICT left_over,
+                                                  double* BOOSTLINE_RESTRICT possible,
+                                                  double* BOOSTLINE_RESTRICT sure) {
     for (std::size_t g = 0; g < n_groups(n); ++g) {
         const std::size_t first = first_of_group(g, n);
         // per cell, so that no loop is short: gcc unrolls short ones instead of vectorising them
@@ -109,9 +112,8 @@ BOOSTLINE_VECTORISED static void find_gain_ranges(
                 best_low = low[i] > best_low ? low[i] : best_low;
                 best_high = high[i] > best_high ? high[i] : best_high;
             }
-            const double share = share_seen[first + l];
-            possible[first + l] = best_low > -1.0f ? std::max(static_cast<double>(best_low) * share, 0.0) : -1.0;
-            sure[first + l] = best_high > -1.0f ? std::max(static_cast<double>(best_high) * share, 0.0) : -1.0;
+            possible[first + l] = static_cast<double>(best_low);
+            sure[first + l] = static_cast<double>(best_high);
         }
     }
 }
@@ -258,14 +260,25 @@ class SplitScreen : private SplitSums<float> {
             const double width = leaf.high[f] - leaf.low[f];
             if (width > kWidest || (width > 0.0 && width < kNarrowest)) return kNoBound;
         }
-        add_up(leaf);
+        constexpr auto kLow = static_cast<float>(kMinBranchShare - kShareError);
+        constexpr auto kHigh = static_cast<float>(kMinBranchShare + kShareError);
+        if (has_wide_split_screen()) {
+            n_ = leaf.n_covariates;
+            for (auto* column : {&total_, &possible_, &sure_}) column->resize(n_);
+            screen_widely(leaf.labels.data(), leaf.labels.size(), {leaf.low, leaf.high, n_}, kLow, kHigh,
+                          {total_.data(), possible_.data(), sure_.data()});
+        } else {
+            add_up(leaf);
+            possible_.resize(n_);
+            sure_.resize(n_);
+            find_gain_ranges(total_.data(), n_, kLow, kHigh, left_weight_.data(), left_over_.data(), possible_.data(),
+                             sure_.data());
+        }
         const double weight = *std::max_element(total_.begin(), total_.end());
         if (!(weight > kLightest && weight < kHeaviest)) return kNoBound;
-        possible_.resize(n_);
-        sure_.resize(n_);
-        find_gain_ranges(total_.data(), share_seen_.data(), n_, static_cast<float>(kMinBranchShare - kShareError),
-                         static_cast<float>(kMinBranchShare + kShareError), left_weight_.data(), left_over_.data(),
-                         possible_.data(), sure_.data());
+        for (std::size_t f = 0; f < n_; ++f)
+            for (double* gain : {&possible_[f], &sure_[f]})
+                if (*gain > -1.0) *gain = std::max(*gain * (total_[f] / weight), 0.0);
         double first = 0.0, second = 0.0;  // a covariate without candidates counts 0
         std::size_t leader = 0;
         for (std::size_t f = 0; f < n_; ++f) {

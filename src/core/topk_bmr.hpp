@@ -59,7 +59,7 @@ class TopkBMR final : public TopkBooster {
             } else {
                 const StepRow row{&table_->values[left * table_->width], table_->origin, table_->per_unit,
                                   static_cast<std::int32_t>(table_->width) - 2};
-                down = add_steps(relevant, &irrelevant, 1, row, &up);
+                down = add_steps(relevant, &irrelevant, 1, row, {irrelevant, irrelevant}, &up);
             }
             scratch.relevant_sum[pair.relevant] += pair.weight * down;
             scratch.irrelevant_sum[pair.irrelevant] += pair.weight * up;

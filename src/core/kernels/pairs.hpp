@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/kernels/sums.hpp"
 #include "core/portable.hpp"
 
 namespace boostline {
@@ -33,8 +34,8 @@ double add_sigmoids(double e_relevant, const double* BOOSTLINE_RESTRICT e_irrele
 
 // For one relevant label: adds step(s[r] - s[l]) to each irrelevant label's sum and returns the sum over r of
 // step(s[r] - s[l] - 1). Any d is at least one unit inside the table; if it were not, the nearest that is would be
-// taken.
-double add_steps(double relevant, const double* BOOSTLINE_RESTRICT irrelevant, std::size_t n, StepRow row,
-                 double* BOOSTLINE_RESTRICT irrelevant_sum);
+// taken. `of_irrelevant` is the range of the irrelevant labels' scores.
+double add_steps(double relevant, const double* BOOSTLINE_RESTRICT irrelevant, std::size_t n, const StepRow& row,
+                 const Range& of_irrelevant, double* BOOSTLINE_RESTRICT irrelevant_sum);
 
 }  // namespace boostline

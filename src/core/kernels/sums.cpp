@@ -22,25 +22,30 @@ BOOSTLINE_VECTORISED double dot(const double* BOOSTLINE_RESTRICT a, const double
 }
 
 BOOSTLINE_VECTORISED Range range_of(const double* BOOSTLINE_RESTRICT a, std::size_t n) {
-    double low[kLanes], high[kLanes];
-    for (std::size_t l = 0; l < kLanes; ++l) low[l] = high[l] = a[0];
-    const std::size_t whole = n - n % kLanes;
-    for (std::size_t i = 0; i < whole; i += kLanes)
-        for (std::size_t l = 0; l < kLanes; ++l) {
-            low[l] = a[i + l] < low[l] ? a[i + l] : low[l];
-            high[l] = a[i + l] > high[l] ? a[i + l] : high[l];
+    if (n < kLanes) {
+        Range range{a[0], a[0]};
+        for (std::size_t i = 1; i < n; ++i) {
+            range.low = a[i] < range.low ? a[i] : range.low;
+            range.high = a[i] > range.high ? a[i] : range.high;
         }
-    Range range{a[0], a[0]};
-    const auto take = [&](double value) {
-        range.low = value < range.low ? value : range.low;
-        range.high = value > range.high ? value : range.high;
-    };
-    for (std::size_t i = whole; i < n; ++i) take(a[i]);
-    for (std::size_t l = 0; l < kLanes; ++l) {
-        take(low[l]);
-        take(high[l]);
+        return range;
     }
-    return range;
+    double low[kLanes], high[kLanes];
+    for (std::size_t l = 0; l < kLanes; ++l) low[l] = high[l] = a[l];
+    const auto take = [&](const double* some) {
+        for (std::size_t l = 0; l < kLanes; ++l) {
+            low[l] = some[l] < low[l] ? some[l] : low[l];
+            high[l] = some[l] > high[l] ? some[l] : high[l];
+        }
+    };
+    for (std::size_t i = kLanes; i + kLanes <= n; i += kLanes) take(a + i);
+    take(a + n - kLanes);  // some of them once more
+    for (std::size_t half = kLanes / 2; half > 0; half /= 2)
+        for (std::size_t l = 0; l < half; ++l) {
+            low[l] = low[l + half] < low[l] ? low[l + half] : low[l];
+            high[l] = high[l + half] > high[l] ? high[l + half] : high[l];
+        }
+    return {low[0], high[0]};
 }
 
 }  // namespace boostline
