@@ -89,7 +89,9 @@ def test_blocks_of_any_length_change_no_bit(kind, length):
     np.testing.assert_array_equal(model.score(X[:80]), [twin.score(x) for x in X[:80]])
 
 
-@pytest.mark.parametrize("name", ["ranker", "kernel", "linear", "ridge", "neighbours"])
+@pytest.mark.parametrize(
+    "name", ["ranker", "kernel", "linear", "ridge", "neighbours", "trees", "bmr"]
+)
 def test_vector_widths_change_no_bit(name):
     """The loops that are written in vectors are told to use narrower ones than the machine has."""
     kind = ZOO[name]
