@@ -6,24 +6,21 @@ is done again by another, with the same result.
 
 from __future__ import annotations
 
-import copy
 import pickle
 import queue
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from boostline.boosters.label_ranker import LabelRanker
 from boostline.data.errors import need
-from boostline.display.progress import ProgressLike
-from boostline.metrics import Metric
 from boostline.scale import batch, history, many_models
 from boostline.scale.engines import Failed, Task, WorkerError, attempt
-from boostline.scale.frames import FramePart, partition_size
+from boostline.scale.frames import FramePart, feature_columns
+from boostline.scale.history import Model
 
 __all__ = [
     "DaskEngine",
@@ -179,47 +176,26 @@ def connected(address: str | None) -> Iterator[DaskEngine]:
         yield DaskEngine(client)
 
 
-def warm_start(
-    model: LabelRanker,
-    source: Any,
-    *,
-    client: Any = None,
-    sample: int | None = None,
-    tail: int | None = None,
-    n_groups: int | None = None,
-    progress: ProgressLike = None,
-    **options: Any,
-) -> LabelRanker:
-    """Learn a history on a cluster; see `boostline.scale.warm_start`.
+def warm_start(model: Model, source: Any, *, client: Any = None, **options: Any) -> Model:
+    """Learn a history on a cluster.
 
     Parameters
     ----------
     model
-        A `LabelRanker` with names of labels.
+        A model with names of labels.
     source
         Paths or patterns of files, or a Dask frame: its columns that are named as labels are the labels, the others
         the features. Its partitions must have an order that makes sense as a stream.
     client
         A `distributed.Client`; None for the one in use.
-    sample, tail, n_groups, progress, **options
+    **options
         As in `boostline.scale.warm_start`.
     """
     engine = DaskEngine(client)
-    told: dict[str, Any] = {
-        "sample": sample,
-        "tail": tail,
-        "n_groups": n_groups,
-        "progress": progress,
-    }
     if not _is_frame(source):
-        return history.warm_start(model, source, engine=engine, **told, **options)
+        return history.warm_start(model, source, engine=engine, **options)
     parts = _frame_parts(source, model)
-    sizes = engine.map(partition_size, parts, done=lambda _: None)
-    model = copy.deepcopy(model)
-    if model.features is None:
-        model.features = [c for c in source.columns if c not in set(model.labels or ())]
-        parts = [replace(part, features=model.features) for part in parts]
-    return history.warm_start_parts(model, parts, sizes, engine, **told)
+    return history.warm_start_frame(model, source.columns, parts, engine, **options)
 
 
 def score(model: Any, frame: Any) -> Any:
@@ -240,70 +216,34 @@ def _score_frame(frame: Any, model: Any, names: list[Any]) -> Any:
 
 
 def rank_files(
-    model: Any,
-    source: Any,
-    out: Any,
-    *,
-    top: int = 5,
-    keys: Sequence[str] = (),
-    client: Any = None,
-    progress: ProgressLike = None,
-    **options: Any,
+    model: Any, source: Any, out: Any, *, client: Any = None, **options: Any
 ) -> batch.Ranked:
     """Rank the labels of all rows of many files on a cluster; see `boostline.scale.rank_files`."""
-    engine = DaskEngine(client)
-    return batch.rank_files(
-        model, source, out, top=top, keys=keys, engine=engine, progress=progress, **options
-    )
+    return batch.rank_files(model, source, out, engine=DaskEngine(client), **options)
 
 
 def evaluate(
-    model: Any,
-    source: Any,
-    metrics: str | Metric | Iterable[str | Metric] = ("rank_loss",),
-    *,
-    client: Any = None,
-    progress: ProgressLike = None,
-    **options: Any,
+    model: Any, source: Any, metrics: Any = ("rank_loss",), *, client: Any = None, **options: Any
 ) -> dict[str, float]:
     """Evaluate a model on files or a Dask frame; see `boostline.scale.evaluate`."""
     engine = DaskEngine(client)
     if not _is_frame(source):
-        return batch.evaluate(model, source, metrics, engine=engine, progress=progress, **options)
-    return batch.evaluate_parts(model, _frame_parts(source, model), metrics, engine, progress)
+        return batch.evaluate(model, source, metrics, engine=engine, **options)
+    return batch.evaluate_parts(model, _frame_parts(source, model), metrics, engine, **options)
 
 
 def learn_by_key(
-    source: Any,
-    *,
-    key: str,
-    store: Any,
-    model: Any,
-    append: bool = False,
-    client: Any = None,
-    n_buckets: int | None = None,
-    progress: ProgressLike = None,
-    **options: Any,
+    source: Any, *, model: Any, client: Any = None, **options: Any
 ) -> many_models.LearnedByKey:
     """Learn a model for each value of a column on a cluster; see `boostline.scale.learn_by_key`.
 
     `source` may be a Dask frame. The store must be a folder that all workers share.
     """
     engine = DaskEngine(client)
-    told: dict[str, Any] = {"n_buckets": n_buckets, "progress": progress}
     if not _is_frame(source):
-        return many_models.learn_by_key(
-            source,
-            key=key,
-            store=store,
-            model=model,
-            append=append,
-            engine=engine,
-            **told,
-            **options,
-        )
+        return many_models.learn_by_key(source, model=model, engine=engine, **options)
     parts = _frame_parts(source, model)
-    return many_models.learn_parts_by_key(parts, key, store, model, append, engine, **told)
+    return many_models.learn_parts_by_key(parts, model=model, engine=engine, **options)
 
 
 def _is_frame(source: Any) -> bool:
@@ -311,13 +251,7 @@ def _is_frame(source: Any) -> bool:
 
 
 def _frame_parts(frame: Any, model: Any) -> list[DaskPart]:
-    if model.labels is None:
-        raise ValueError(
-            "model has no names of labels, but must have some: the frame's columns are matched by them"
-        )
-    missing = [name for name in model.labels if name not in set(frame.columns)]
-    if missing:
-        raise ValueError(f"the frame has no column {missing[0]!r}, which is a label of the model")
+    feature_columns(frame.columns, model.labels)
     return [
         DaskPart(delayed, place, model.features, model.labels)
         for place, delayed in enumerate(frame.to_delayed())
@@ -328,5 +262,5 @@ def _frame_parts(frame: Any, model: Any) -> list[DaskPart]:
 class DaskPart(FramePart):
     """A partition of a Dask frame, computed where it is needed."""
 
-    def frame(self) -> Any:
-        return self.source.compute(scheduler="synchronous")
+    def frames(self) -> Iterator[Any]:
+        yield self.source.compute(scheduler="synchronous")

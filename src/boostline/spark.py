@@ -1,4 +1,4 @@
-"""boostline on a Spark cluster: learn a long history, score and rank many rows.
+"""boostline on a Spark cluster: learn a long history, score and rank many rows, keep many models.
 
 Everything runs through ``mapInArrow`` and ``mapInPandas``. Executors need boostline, pandas and pyarrow installed, and
 files must be readable under the same path everywhere. Spark repeats the tasks of an executor that dies.
@@ -6,22 +6,27 @@ files must be readable under the same path everywhere. Spark repeats the tasks o
 
 from __future__ import annotations
 
-import copy
 import pickle
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from boostline.boosters.label_ranker import LabelRanker
 from boostline.data.errors import need
-from boostline.display.progress import ProgressLike
-from boostline.metrics import Metric
-from boostline.scale import batch, history
+from boostline.scale import batch, history, many_models
 from boostline.scale.engines import Failed, Task, WorkerError, attempt
-from boostline.scale.frames import FramePart
+from boostline.scale.frames import FramePart, feature_columns
+from boostline.scale.history import Model
 
-__all__ = ["SparkEngine", "WorkerError", "evaluate", "rank_files", "score", "warm_start"]
+__all__ = [
+    "SparkEngine",
+    "WorkerError",
+    "evaluate",
+    "learn_by_key",
+    "rank_files",
+    "score",
+    "warm_start",
+]
 
 _RESULT = "place long, result binary"
 
@@ -58,11 +63,6 @@ class SparkEngine:
         for place in range(len(items)):
             done(place)
         return [found[place] for place in range(len(items))]
-
-    def per_partition(self, frame: Any, task: Task, shared: Any = None) -> dict[int, Any]:
-        """Run ``task(shared, (place, frames))`` for each partition of a frame: its number, and its rows in pieces."""
-        given = _Given(self.session, (task, shared))
-        return self._run(frame.mapInPandas(_Partition(given), _RESULT))
 
     def _run(self, frame: Any) -> dict[int, Any]:
         errors = need("pyspark.errors", "boostline.spark", "spark")
@@ -113,6 +113,50 @@ class _Places:
                 )
 
 
+class SparkFrameEngine(SparkEngine):
+    """The same for the partitions of a frame: a task about a partition runs where its rows are."""
+
+    def __init__(self, session: Any, frame: Any) -> None:
+        super().__init__(session)
+        self.frame = frame
+
+    def parts(self, model: Any) -> list[SparkPart]:
+        """The partitions of the frame."""
+        feature_columns(self.frame.columns, model.labels)
+        n = self.frame.rdd.getNumPartitions()
+        return [SparkPart(None, place, model.features, model.labels) for place in range(n)]
+
+    def map(
+        self, task: Task, items: Sequence[Any], shared: Any = None, *, done: Callable[[int], None]
+    ) -> list[Any]:
+        about = [_part_of(item) for item in items]
+        if any(part is None for part in about):
+            return super().map(task, items, shared, done=done)
+        by_place = {part.place: item for part, item in zip(about, items, strict=True) if part}
+        given = _Given(self.session, (task, shared, by_place))
+        found = self._run(self.frame.mapInPandas(_Partition(given), _RESULT))
+        for place in (
+            by_place.keys() - found.keys()
+        ):  # Spark has no task for a partition without rows
+            _pieces[:] = [iter(())]
+            found[place] = task(shared, by_place[place])
+        for place in range(len(items)):
+            done(place)
+        return [found[part.place] for part in about if part]
+
+
+def _part_of(item: Any) -> SparkPart | None:
+    """The partition that an item is about: one, for a frame's partitions are not put together."""
+    if isinstance(item, list | tuple):
+        return next((part for one in item if (part := _part_of(one))), None)
+    item = getattr(item, "part", item)
+    return item if isinstance(item, SparkPart) else None
+
+
+# Of a worker process: the pieces of the partition that its task is about.
+_pieces: list[Iterator[Any]] = []
+
+
 @dataclass(frozen=True)
 class _Partition:
     """For ``mapInPandas``: the task of a whole partition."""
@@ -123,134 +167,49 @@ class _Partition:
         import pandas as pd
         from pyspark import TaskContext
 
-        task, shared = self.given.open()
+        task, shared, items = self.given.open()
         context = TaskContext.get()
         place = 0 if context is None else context.partitionId()
-        result = pickle.dumps(attempt(task, shared, (place, frames)), protocol=5)
-        for _ in frames:  # what the task did not read
+        rows = iter(frames)
+        if place in items:
+            _pieces[:] = [rows]
+            result = pickle.dumps(attempt(task, shared, items[place]), protocol=5)
+        for _ in rows:  # what the task did not read
             pass
-        yield pd.DataFrame({"place": [place], "result": [result]})
+        if place in items:
+            yield pd.DataFrame({"place": [place], "result": [result]})
 
 
 @dataclass(frozen=True)
 class SparkPart(FramePart):
-    """A partition of a Spark frame, whose rows come in pieces."""
+    """A partition of a Spark frame, whose rows come in pieces, once in a task."""
 
-    def blocks(self, before: int = 0) -> Iterator[tuple[Any, Any]]:
-        first = 0
-        for frame in self.source:
-            last = first + len(frame)
-            stop = last if self.stop is None else min(last, self.stop)
-            if first < stop and self.start < stop:
-                rows = frame.iloc[max(self.start - first, 0) : stop - first]
-                part = FramePart(rows, self.place, self.features, self.labels)
-                yield from part.blocks(before + max(self.start, first))
-            first = last
+    def frames(self) -> Iterator[Any]:
+        yield from _pieces.pop()
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """Which columns and which rows of each partition a task is about: (start, stop) by partition."""
-
-    features: list[Any] | None
-    labels: list[Any]
-    spans: dict[int, tuple[int, int | None]] | None = None
-
-    def part(self, partition: tuple[int, Iterable[Any]]) -> SparkPart:
-        place, frames = partition
-        start, stop = (0, None) if self.spans is None else self.spans.get(place, (0, 0))
-        return SparkPart(frames, place, self.features, self.labels, start, stop)
-
-
-def _count(_: Any, partition: tuple[int, Iterable[Any]]) -> int:
-    return sum(len(frame) for frame in partition[1])
-
-
-def _read(rows: _Rows, partition: tuple[int, Iterable[Any]]) -> list[tuple[Any, Any]]:
-    return list(rows.part(partition).blocks())
-
-
-def _collect(shared: tuple[LabelRanker, _Rows], partition: tuple[int, Iterable[Any]]) -> Any:
-    from boostline.scale.collecting import partial
-
-    model, rows = shared
-    return partial(model, rows.part(partition).blocks())
-
-
-def _judge(shared: tuple[Any, _Rows, Any], partition: tuple[int, Iterable[Any]]) -> Any:
-    model, rows, metrics = shared
-    return batch.judge(model, (rows.part(partition), metrics))
-
-
-def warm_start(
-    model: LabelRanker,
-    source: Any,
-    *,
-    session: Any = None,
-    sample: int | None = None,
-    tail: int | None = None,
-    n_groups: int | None = None,
-    progress: ProgressLike = None,
-    **options: Any,
-) -> LabelRanker:
-    """Learn a history on a Spark cluster; see `boostline.scale.warm_start`.
+def warm_start(model: Model, source: Any, *, session: Any = None, **options: Any) -> Model:
+    """Learn a history on a Spark cluster.
 
     Parameters
     ----------
     model
-        A `LabelRanker` with names of labels.
+        A model with names of labels.
     source
         Paths or patterns of files, or a Spark frame: its columns that are named as labels are the labels, the others
         the features. Sort it by time, if it has one. It is read several times and must be the same each time: cache
         it if it is computed.
     session
         A `SparkSession`; None for the one in use.
-    sample, tail, n_groups, progress, **options
+    **options
         As in `boostline.scale.warm_start`; a frame with more partitions is brought to `n_groups`.
     """
-    engine = SparkEngine(session)
     if not _is_frame(source):
-        return history.warm_start(
-            model,
-            source,
-            engine=engine,
-            sample=sample,
-            tail=tail,
-            n_groups=n_groups,
-            progress=progress,
-            **options,
-        )
-    from boostline.scale.finishing import finish
-    from boostline.scale.partials import merge
-
-    model = copy.deepcopy(model)
-    rows = _columns(source, model)
-    model.features = rows.features
-    frame = source.coalesce(n_groups or 2 * engine.n_workers)
-    counted = engine.per_partition(frame, _count)
-    sizes = [counted.get(i, 0) for i in range(max(counted, default=-1) + 1)]
-    heads, ends = history.plan(sizes, *history.sizes_of(model, sum(sizes), sample, tail))
-    first: dict[int, tuple[int, int | None]] = {i: (0, h) for i, h in enumerate(heads)}
-    _learn(model, engine.per_partition(frame, _read, _Rows(rows.features, rows.labels, first)))
-    middle: dict[int, tuple[int, int | None]] = {
-        i: (h, e) for i, (h, e) in enumerate(zip(heads, ends, strict=True)) if e > h
-    }
-    if middle:
-        chosen = _Rows(rows.features, rows.labels, middle)
-        found = engine.per_partition(frame, _collect, (model, chosen))
-        model = finish(model, merge(found[i] for i in sorted(found)))
-    rest: dict[int, tuple[int, int | None]] = {
-        i: (e, None) for i, (e, n) in enumerate(zip(ends, sizes, strict=True)) if n > e
-    }
-    if rest:
-        _learn(model, engine.per_partition(frame, _read, _Rows(rows.features, rows.labels, rest)))
-    return model
-
-
-def _learn(model: LabelRanker, found: dict[int, list[tuple[Any, Any]]]) -> None:
-    for place in sorted(found):
-        for X, Y in found[place]:
-            model.learn(X, Y, return_scores=False)
+        return history.warm_start(model, source, engine=SparkEngine(session), **options)
+    n_groups = options.pop("n_groups", None) or 2 * SparkEngine(session).n_workers
+    engine = SparkFrameEngine(session, source.coalesce(n_groups))
+    parts = engine.parts(model)
+    return history.warm_start_frame(model, source.columns, parts, engine, n_groups=0, **options)
 
 
 def score(model: Any, frame: Any, keys: Sequence[str] = ()) -> Any:
@@ -283,54 +242,36 @@ class _Scores:
 
 
 def rank_files(
-    model: Any,
-    source: Any,
-    out: Any,
-    *,
-    top: int = 5,
-    keys: Sequence[str] = (),
-    session: Any = None,
-    progress: ProgressLike = None,
-    **options: Any,
+    model: Any, source: Any, out: Any, *, session: Any = None, **options: Any
 ) -> batch.Ranked:
     """Rank the labels of all rows of many files on a Spark cluster; see `boostline.scale.rank_files`."""
-    engine = SparkEngine(session)
-    return batch.rank_files(
-        model, source, out, top=top, keys=keys, engine=engine, progress=progress, **options
-    )
+    return batch.rank_files(model, source, out, engine=SparkEngine(session), **options)
 
 
 def evaluate(
-    model: Any,
-    source: Any,
-    metrics: str | Metric | Iterable[str | Metric] = ("rank_loss",),
-    *,
-    session: Any = None,
-    progress: ProgressLike = None,
-    **options: Any,
+    model: Any, source: Any, metrics: Any = ("rank_loss",), *, session: Any = None, **options: Any
 ) -> dict[str, float]:
     """Evaluate a model on files or a Spark frame; see `boostline.scale.evaluate`."""
-    engine = SparkEngine(session)
     if not _is_frame(source):
-        return batch.evaluate(model, source, metrics, engine=engine, progress=progress, **options)
-    from boostline.evaluate.judged_models import make_metrics
+        return batch.evaluate(model, source, metrics, engine=SparkEngine(session), **options)
+    engine = SparkFrameEngine(session, source)
+    return batch.evaluate_parts(model, engine.parts(model), metrics, engine, **options)
 
-    made = make_metrics(metrics)
-    found = engine.per_partition(source, _judge, (model, _columns(source, model), made))
-    return batch.means(made, [found[i] for i in sorted(found)])
+
+def learn_by_key(
+    source: Any, *, model: Any, session: Any = None, **options: Any
+) -> many_models.LearnedByKey:
+    """Learn a model for each value of a column on a Spark cluster; see `boostline.scale.learn_by_key`.
+
+    `source` may be a Spark frame, in the order in which rows are to be learned. The store must be a folder that all
+    executors share.
+    """
+    if not _is_frame(source):
+        return many_models.learn_by_key(source, model=model, engine=SparkEngine(session), **options)
+    engine = SparkFrameEngine(session, source)
+    parts = engine.parts(model)
+    return many_models.learn_parts_by_key(parts, model=model, engine=engine, **options)
 
 
 def _is_frame(source: Any) -> bool:
     return hasattr(source, "mapInPandas")
-
-
-def _columns(frame: Any, model: Any) -> _Rows:
-    if model.labels is None:
-        raise ValueError(
-            "model has no names of labels, but must have some: the frame's columns are matched by them"
-        )
-    missing = [name for name in model.labels if name not in frame.columns]
-    if missing:
-        raise ValueError(f"the frame has no column {missing[0]!r}, which is a label of the model")
-    is_label = set(model.labels)
-    return _Rows(model.features or [c for c in frame.columns if c not in is_label], model.labels)

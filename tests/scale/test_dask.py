@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scale_models import LABELS, small_model
+from scale_models import LABELS, assert_same_stores, small_model, tenant_model, tenants
 
 from boostline import scale
 
@@ -78,6 +78,27 @@ def test_evaluation_with_a_killed_worker(two_workers, history, learned):
     assert bd.evaluate(learned, history / "*.parquet", client=client, drop=["id"]) == wanted
     killer.join()
     assert two_workers.n_alive() == 1
+
+
+def test_models_by_key_with_a_killed_worker(two_workers, tmp_path):
+    frame = tenants(n_rows=600, n_keys=20)
+    for part, first in enumerate(range(0, 600, 100)):
+        frame.iloc[first : first + 100].to_parquet(tmp_path / f"{part}.parquet")
+    settings: dict = {"key": "tenant", "model": tenant_model(), "n_buckets": 6}
+    scale.learn_by_key(tmp_path / "*.parquet", store=tmp_path / "here", **settings)
+    client = two_workers.client
+    killer = two_workers.kill_a_busy_worker()
+    done = bd.learn_by_key(
+        tmp_path / "*.parquet", store=tmp_path / "there", client=client, **settings
+    )
+    killer.join()
+    assert two_workers.n_alive() == 1
+    assert done.n_keys == 20
+    assert_same_stores(tmp_path / "here", tmp_path / "there")
+    dd = pytest.importorskip("dask.dataframe")
+    parts = dd.from_pandas(frame, npartitions=3)
+    bd.learn_by_key(parts, store=tmp_path / "frame", client=client, **settings)
+    assert_same_stores(tmp_path / "here", tmp_path / "frame")
 
 
 def test_frames(two_workers, history, model, learned):

@@ -121,10 +121,9 @@ def test_what_does_not_fit_is_refused():
         scale.partial(model, (X[:, :2], Y))
     with pytest.raises(TypeError, match=r"must have \(X, Y\)"):
         scale.partial(model, [X])
-    trees = bl.AdaOLMR(3, learners=bl.learners.paper_trees(3))
-    trees.learn(X, Y)
-    with pytest.raises(TypeError, match="model is of type AdaOLMR, but must be a LabelRanker"):
-        scale.partial(trees, (X, Y))
+    shown = bl.TopkBMR(3)
+    with pytest.raises(TypeError, match="model is of type TopkBMR, but must be a LabelRanker"):
+        scale.partial(shown, (X, Y))
     kernel = bl.LabelRanker(3, learners=[Kernel(n_landmarks=50)])
     kernel.learn(X[:40], Y[:40])
     with pytest.raises(ValueError, match=r"must have learned 50, the landmarks of its kernel"):

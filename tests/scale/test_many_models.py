@@ -9,31 +9,15 @@ import time
 
 import numpy as np
 import pytest
+from scale_models import COLOURS as LABELS
+from scale_models import tenant_model as small
+from scale_models import tenants
 
 import boostline as bl
 from boostline import scale
-from boostline.learners import Linear, Recency, Ridge
 from boostline.metrics import rank_loss
 
 pd = pytest.importorskip("pandas")
-LABELS = ["red", "green", "blue"]
-
-
-def tenants(n_rows=600, n_keys=20, seed=0):
-    """Rows of tenants whose labels follow from the features in a way that all share in part."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, 4))
-    tenant = rng.integers(n_keys, size=n_rows)
-    common, own = rng.normal(size=(4, 3)), rng.normal(size=(n_keys, 4, 3))
-    scores = X @ common + 0.5 * np.einsum("nd,ndk->nk", X, own[tenant])
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    frame.insert(0, "tenant", [f"tenant {t}/ü" for t in tenant])
-    frame[LABELS] = scores > 0.5
-    return frame
-
-
-def small(**settings):
-    return bl.LabelRanker(labels=LABELS, learners=[Ridge(), Linear(), Recency(1.0)], **settings)
 
 
 def alone(frame, key):

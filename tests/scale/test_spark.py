@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scale_models import LABELS, small_model
+from scale_models import LABELS, assert_same_stores, small_model, tenant_model, tenants
 
 from boostline import scale
 
@@ -83,6 +83,23 @@ def test_frames(session, history, table, learned):
     found = bs.evaluate(learned, frame.drop("id"), session=session)
     wanted = scale.evaluate(learned, history / "*.parquet", drop=["id"])
     assert found == pytest.approx(wanted, abs=1e-12)
+
+
+def test_models_by_key(session, tmp_path):
+    frame = tenants(n_rows=300, n_keys=10)
+    numbered = frame.assign(place=range(300))
+    frame.to_parquet(tmp_path / "rows.parquet")
+    settings: dict = {"key": "tenant", "model": tenant_model(), "n_buckets": 3}
+    scale.learn_by_key(tmp_path / "rows.parquet", store=tmp_path / "here", **settings)
+    done = bs.learn_by_key(
+        tmp_path / "rows.parquet", store=tmp_path / "files", session=session, **settings
+    )
+    assert done.n_keys == 10 and done.n_rows == 300
+    assert_same_stores(tmp_path / "here", tmp_path / "files")
+    rows = session.createDataFrame(numbered).repartition(2, "tenant")
+    rows = rows.sortWithinPartitions("place").drop("place")
+    bs.learn_by_key(rows, store=tmp_path / "frame", session=session, **settings)
+    assert_same_stores(tmp_path / "here", tmp_path / "frame")
 
 
 def executors():

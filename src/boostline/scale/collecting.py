@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from boostline.boosters.label_ranker import LabelRanker
+from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR
 from boostline.scale.members import Arrays, members_of
 from boostline.scale.partials import Partial
 from boostline.scale.row_blocks import RowBlock, row_blocks
-from boostline.scale.rules import Rule, rule_for
+from boostline.scale.rules import DealtChain, Rule, rule_for
 from boostline.scale.sums import Moments
 
 __all__ = ["Collector", "checked_state", "partial"]
 
 
-def partial(model: LabelRanker, rows: Any) -> Partial:
+def partial(model: Booster, rows: Any) -> Partial:
     """Make statistics of some rows, to be merged with those of other rows.
 
     The model does not change. It has learned a sample before, which fixed what all workers must agree on: the scale
@@ -26,7 +26,8 @@ def partial(model: LabelRanker, rows: Any) -> Partial:
     Parameters
     ----------
     model
-        A `LabelRanker` that has learned a sample: at least as many rows as its kernel has landmarks.
+        A `LabelRanker`, `AdaOLMR` or `OnlineBMR` that has learned a sample: at least as many rows as its kernel has
+        landmarks.
     rows
         ``(X, Y)`` or ``(X, Y, weights)`` in the forms of `LabelRanker.learn`, or an iterable of such blocks.
 
@@ -56,7 +57,7 @@ def partial(model: LabelRanker, rows: Any) -> Partial:
 class Collector:
     """Statistics that grow block by block."""
 
-    def __init__(self, model: LabelRanker) -> None:
+    def __init__(self, model: Booster) -> None:
         arrays, self._base = checked_state(model)
         self._n_features, k = int(model.n_features or 0), model.n_labels
         self._rules = rules_of(model, arrays)
@@ -96,18 +97,20 @@ class Collector:
         return Partial(self._base, self._n_rows, sums)
 
 
-def rules_of(model: LabelRanker, arrays: Arrays) -> dict[str, Rule]:
+def rules_of(model: Booster, arrays: Arrays) -> dict[str, Rule]:
     """The rules of all members that have one, by the prefix of the member's arrays."""
+    if isinstance(model, AdaOLMR | OnlineBMR):
+        return {"learners.": DealtChain(model, arrays)}
     found = {member.prefix: rule_for(member, arrays) for member in members_of(model)}
     return {prefix: rule for prefix, rule in found.items() if rule is not None}
 
 
 def checked_state(model: Any) -> tuple[Arrays, str]:
     """The arrays of a model whose parts can be merged, and their fingerprint."""
-    if not isinstance(model, LabelRanker):
+    if not isinstance(model, LabelRanker | AdaOLMR | OnlineBMR):
         raise TypeError(
-            f"model is of type {type(model).__name__}, but must be a LabelRanker: the weights of other boosters follow "
-            "from every row in its turn, and cannot be merged"
+            f"model is of type {type(model).__name__}, but must be a LabelRanker, an AdaOLMR or an OnlineBMR: the "
+            "parts of others cannot be merged"
         )
     if model.n_features is None:
         raise ValueError("model has learned no row, but must have learned a sample")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, TypeVar
 
 import numpy as np
 
-from boostline.boosters.label_ranker import LabelRanker
+from boostline.boosters import Booster
+from boostline.learners.python import FromPython
 from boostline.saving.states import InMemory, restore
 from boostline.scale.collecting import checked_state, rules_of
 from boostline.scale.partials import Partial, merge
@@ -14,8 +16,10 @@ from boostline.scale.row_blocks import row_blocks
 
 __all__ = ["finish"]
 
+Model = TypeVar("Model", bound=Booster)
 
-def finish(model: LabelRanker, partial: Partial, tail: Any = ()) -> LabelRanker:
+
+def finish(model: Model, partial: Partial, tail: Any = ()) -> Model:
     """Make the model that has learned all rows of the statistics, and then the tail.
 
     Parameters
@@ -30,8 +34,8 @@ def finish(model: LabelRanker, partial: Partial, tail: Any = ()) -> LabelRanker:
 
     Returns
     -------
-    LabelRanker
-        An ordinary model, which can be saved and goes on learning. Its ``clock`` counts all rows.
+    model
+        An ordinary model of the same kind, which can be saved and goes on learning. Its ``clock`` counts all rows.
     """
     arrays, base = checked_state(model)
     partial = merge([partial])
@@ -48,7 +52,8 @@ def finish(model: LabelRanker, partial: Partial, tail: Any = ()) -> LabelRanker:
     made["clock"] = arrays["clock"] + partial.n_rows
     made["label_set_sizes"] = arrays["label_set_sizes"] + common["set_sizes"]
     made["rows_without_pairs"] = arrays["rows_without_pairs"] + common["without_pairs"]
-    finished = LabelRanker.from_config(model.config())
+    of_python = [d.learner for d in model._resolved or () if isinstance(d, FromPython)]
+    finished = type(model).from_config(model.config(), copy.deepcopy(of_python))
     restore(finished, InMemory({name: np.ascontiguousarray(array) for name, array in made.items()}))
     finished.n_threads = model.n_threads
     for block in row_blocks(finished, tail):

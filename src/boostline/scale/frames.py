@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from boostline.scale.parts import BLOCK
 
-__all__ = ["FramePart", "partition_size"]
+__all__ = ["FramePart", "feature_columns", "partition_size"]
 
 
 @dataclass(frozen=True)
@@ -30,24 +30,34 @@ class FramePart:
     start: int = 0
     stop: int | None = None
 
-    def frame(self) -> Any:
-        """The partition as a pandas frame."""
-        return self.source
+    def frames(self) -> Iterator[Any]:
+        """The partition as pandas frames, one after the other."""
+        yield self.source
 
     def rows(self, start: int, stop: int | None) -> FramePart:
         """Some of its rows."""
         return replace(self, start=start, stop=stop)
 
-    def blocks(self, before: int = 0) -> Iterator[tuple[Any, Any]]:
-        """Yield (X, Y) as frames; `before` is the number of rows of the partition that came before, for errors."""
-        frame = self.frame()
+    def pieces(self) -> Iterator[tuple[int, Any]]:
+        """Its rows, some at a time, each with the number of rows of the partition that came before."""
+        first = 0
+        for frame in self.frames():
+            last = first + len(frame)
+            stop = last if self.stop is None else min(last, self.stop)
+            for start in range(max(self.start, first), stop, BLOCK):
+                yield start, frame.iloc[start - first : min(start + BLOCK, stop) - first]
+            first = last
+
+    def blocks(self) -> Iterator[tuple[Any, Any]]:
+        """Yield (X, Y) as frames."""
+        for before, rows in self.pieces():
+            yield self.read(before, rows)
+
+    def read(self, before: int, rows: Any) -> tuple[Any, Any]:
+        """(X, Y) of a piece."""
         labels = list(self.labels)
-        is_label = set(labels)
-        features = self.features or [c for c in frame.columns if c not in is_label]
-        end = len(frame) if self.stop is None else min(self.stop, len(frame))
-        for first in range(self.start, end, BLOCK):
-            rows = frame.iloc[first : min(first + BLOCK, end)]
-            yield self.checked(rows[list(features)], before + first), rows[labels]
+        features = self.features or feature_columns(rows.columns, labels)
+        return self.checked(rows[list(features)], before), rows[labels]
 
     def checked(self, rows: Any, first: int) -> Any:
         """The rows, unless one is bad: then the error names partition and row."""
@@ -65,4 +75,17 @@ class FramePart:
 
 def partition_size(_: Any, part: FramePart) -> int:
     """Number of its rows."""
-    return len(part.frame())
+    return sum(len(frame) for frame in part.frames())
+
+
+def feature_columns(columns: Iterable[Any], labels: Sequence[Any] | None) -> list[Any]:
+    """The columns of a frame that are features, if every label has a column."""
+    if labels is None:
+        raise ValueError(
+            "model has no names of labels, but must have some: the frame's columns are matched by them"
+        )
+    known = list(columns)
+    missing = [name for name in labels if name not in set(known)]
+    if missing:
+        raise ValueError(f"the frame has no column {missing[0]!r}, which is a label of the model")
+    return [name for name in known if name not in set(labels)]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
 
-from boostline.boosters.label_ranker import LabelRanker
+import numpy as np
+
+from boostline.boosters import Booster
 from boostline.contract.numbers import whole_number
 from boostline.display.progress import ProgressLike, show_progress
 from boostline.learners import Kernel
@@ -14,17 +17,22 @@ from boostline.learners.committee import Committee
 from boostline.scale.collecting import partial
 from boostline.scale.engines import Engine, LocalEngine
 from boostline.scale.finishing import finish
+from boostline.scale.frames import FramePart, feature_columns, partition_size
 from boostline.scale.partials import merge
 from boostline.scale.parts import count_rows, file_parts, read_part
 
-__all__ = ["SAMPLE", "TAIL", "Part", "warm_start", "warm_start_parts"]
+__all__ = ["SAMPLE", "TAIL", "Part", "warm_start", "warm_start_frame", "warm_start_parts"]
 
-#: Rows that fix scale and landmarks, and rows that are learned one by one at the end.
-SAMPLE, TAIL = 1500, 2000
+#: Rows that fix the scale of features (and landmarks, if there are more), and rows that are learned one by one at the
+#: end: as many as the memories of most members hold.
+SAMPLE, TAIL = 500, 4000
 #: The sample is taken from the beginnings of so many parts, which spreads it over the history.
 _SAMPLED_PARTS = 16
 #: Groups of parts for each worker: one that is slow, or lost, holds up the others less.
 _GROUPS_PER_WORKER = 2
+
+
+Model = TypeVar("Model", bound=Booster)
 
 
 class Part(Protocol):
@@ -35,7 +43,7 @@ class Part(Protocol):
 
 
 def warm_start(
-    model: LabelRanker,
+    model: Model,
     source: Any,
     *,
     n_jobs: int = 1,
@@ -45,7 +53,7 @@ def warm_start(
     n_groups: int | None = None,
     progress: ProgressLike = None,
     **options: Any,
-) -> LabelRanker:
+) -> Model:
     """Learn a history of many files in parallel.
 
     The files are taken in the order of their names as one long stream. A sample fixes the scale of the features and
@@ -54,8 +62,8 @@ def warm_start(
     Parameters
     ----------
     model
-        A `LabelRanker` with names of labels. It does not change. If it has learned enough rows already to fix its
-        landmarks, no sample is taken.
+        A `LabelRanker`, `AdaOLMR` or `OnlineBMR` with names of labels. It does not change. If it has learned enough
+        rows already to fix its landmarks, no sample is taken.
     source
         Paths or patterns of files in any format of `boostline.data.stream`, or a list of them.
     n_jobs
@@ -63,13 +71,13 @@ def warm_start(
     engine
         Where to run; `boostline.dask` and `boostline.spark` have their own.
     sample
-        Rows that are learned first, taken from the beginnings of up to 16 files. Default: 1,500, or what the
-        landmarks need.
+        Rows that are learned first, taken from the beginnings of up to 16 files. Default: 500, or half as many again
+        as the kernel has landmarks.
     tail
-        Rows at the end that are learned one by one. Default: 2,000, or a tenth of a short history.
+        Rows at the end that are learned one by one. Default: 4,000, or an eighth of a short history.
     n_groups
-        Number of groups that the files are dealt to; default: twice the number of workers. The result depends on it,
-        and on nothing else of the workers.
+        Number of groups that the files are dealt to, 0 for each file by itself; default: twice the number of workers.
+        The result depends on it, and on nothing else of the workers.
     progress
         True, False, None (on a terminal) or a function of (rows done, rows in all).
     **options
@@ -77,8 +85,8 @@ def warm_start(
 
     Returns
     -------
-    LabelRanker
-        A new model that has learned all rows.
+    model
+        A new model of the same kind that has learned all rows.
 
     Raises
     ------
@@ -98,8 +106,24 @@ def warm_start(
     )
 
 
+def warm_start_frame(
+    model: Model,
+    columns: Iterable[Any],
+    parts: Sequence[FramePart],
+    engine: Engine,
+    **settings: Any,
+) -> Model:
+    """The same for a frame: its columns and its partitions, in an order that makes sense as a stream."""
+    model = copy.deepcopy(model)
+    if model.features is None:
+        model.features = feature_columns(columns, model.labels)
+    parts = [replace(part, features=model.features) for part in parts]
+    sizes = engine.map(partition_size, parts, done=lambda _: None)
+    return warm_start_parts(model, parts, sizes, engine, **settings)
+
+
 def warm_start_parts(
-    model: LabelRanker,
+    model: Model,
     parts: Sequence[Part],
     sizes: Sequence[int],
     engine: Engine,
@@ -108,7 +132,7 @@ def warm_start_parts(
     tail: int | None = None,
     n_groups: int | None = None,
     progress: ProgressLike = None,
-) -> LabelRanker:
+) -> Model:
     """The same for parts of any kind, whose numbers of rows are known. `model` learns the sample."""
     total = sum(sizes)
     if total == 0:
@@ -122,7 +146,9 @@ def warm_start_parts(
         middle = [
             (part.rows(h, e), e - h) for part, h, e in zip(parts, heads, ends, strict=True) if e > h
         ]
-        groups = _dealt([n for _, n in middle], n_groups or _GROUPS_PER_WORKER * engine.n_workers)
+        if n_groups is None:
+            n_groups = _GROUPS_PER_WORKER * engine.n_workers
+        groups = _dealt([n for _, n in middle], n_groups)
         if groups:
             group_rows = [sum(middle[i][1] for i in group) for group in groups]
             partials = engine.map(
@@ -165,24 +191,29 @@ def plan(sizes: Sequence[int], n_sample: int, n_tail: int) -> tuple[list[int], l
     return heads, ends
 
 
-def sizes_of(
-    model: LabelRanker, total: int, sample: int | None, tail: int | None
-) -> tuple[int, int]:
+def sizes_of(model: Booster, total: int, sample: int | None, tail: int | None) -> tuple[int, int]:
     """Rows of the sample and of the tail, of so many in all."""
-    n_tail = min(TAIL, total // 10) if tail is None else whole_number(tail, "tail", 0)
+    n_tail = min(TAIL, total // 8) if tail is None else whole_number(tail, "tail", 0)
     return _sample_size(model) if sample is None else whole_number(sample, "sample", 0), n_tail
 
 
-def _sample_size(model: LabelRanker) -> int:
+def _sample_size(model: Booster) -> int:
     """So many rows that the landmarks are complete, although rows without a label are no landmarks."""
+    if (
+        model._resolved is None and model.features is not None
+    ):  # who takes part depends on the number of features
+        model = copy.deepcopy(model)
+        model.learn(np.zeros((1, len(model.features or ()))), np.zeros((1, model.n_labels), bool))
     chosen = model._learners if model._resolved is None else model._resolved
     members = [m for d in chosen for m in (d.members if isinstance(d, Committee) else [d])]
     landmarks = max((m.n_landmarks for m in members if isinstance(m, Kernel)), default=0)
-    return max(0, max(SAMPLE, landmarks + landmarks // 4) - model.clock)
+    return max(0, max(SAMPLE, landmarks + landmarks // 2) - model.clock)
 
 
 def _dealt(sizes: Sequence[int], n_groups: int) -> list[list[int]]:
-    """Neighbouring parts together, in groups of about the same number of rows."""
+    """Neighbouring parts together, in groups of about the same number of rows; 0: each part by itself."""
+    if n_groups == 0:
+        return [[i] for i in range(len(sizes))]
     total, groups, before = sum(sizes), {}, 0  # type: ignore[var-annotated]
     for i, n in enumerate(sizes):
         middle = before + n / 2
@@ -191,10 +222,10 @@ def _dealt(sizes: Sequence[int], n_groups: int) -> list[list[int]]:
     return [groups[g] for g in sorted(groups)]
 
 
-def _partial_of(model: LabelRanker, parts: Sequence[Part]) -> Any:
+def _partial_of(model: Booster, parts: Sequence[Part]) -> Any:
     return partial(model, (block for part in parts for block in part.blocks()))
 
 
-def _learn(model: LabelRanker, blocks: Sequence[tuple[Any, Any]]) -> None:
+def _learn(model: Booster, blocks: Sequence[tuple[Any, Any]]) -> None:
     for X, Y in blocks:
         model.learn(X, Y, return_scores=False)

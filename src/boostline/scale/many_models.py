@@ -23,7 +23,7 @@ from boostline.data.errors import need
 from boostline.display.progress import ProgressLike, show_progress
 from boostline.saving.atomic import replace_file
 from boostline.scale.engines import Engine, LocalEngine
-from boostline.scale.frames import FramePart
+from boostline.scale.frames import FramePart, feature_columns, partition_size
 from boostline.scale.model_store import ModelStore
 from boostline.scale.parts import FilePart, file_parts, stacked
 
@@ -96,25 +96,31 @@ def learn_by_key(
     engine = engine or LocalEngine(n_jobs)
     parts: Sequence[Any]
     if hasattr(source, "iloc"):
-        if model.labels is None:
-            raise ValueError("model has no names of labels, but must have some")
-        parts = [FramePart(source, 0, model.features, model.labels)]
+        feature_columns(source.columns, model.labels)
+        parts = [FramePart(source, 0, model.features, model.labels or ())]
     else:
         dropped = [*(options.pop("drop", None) or ()), key]
         parts = file_parts(source, model, drop=dropped, **options)
     return learn_parts_by_key(
-        parts, key, store, model, append, engine, n_buckets=n_buckets, progress=progress
+        parts,
+        key=key,
+        store=store,
+        model=model,
+        engine=engine,
+        append=append,
+        n_buckets=n_buckets,
+        progress=progress,
     )
 
 
 def learn_parts_by_key(
     parts: Sequence[Any],
+    *,
     key: str,
     store: Any,
     model: Booster,
-    append: bool,
     engine: Engine,
-    *,
+    append: bool = False,
     n_buckets: int | None = None,
     progress: ProgressLike = None,
 ) -> LearnedByKey:
@@ -165,7 +171,7 @@ class _Bucket:
 def _size(_: Any, part: Any) -> int:
     if isinstance(part, FilePart):
         return int(need("pyarrow.parquet", "learn_by_key").read_metadata(part.path).num_rows)
-    return len(part.frame())
+    return partition_size(None, part)
 
 
 def _deal(_: Any, deal: _Deal) -> list[Any] | None:
@@ -202,16 +208,12 @@ def _with_keys(part: Any, key: str) -> Iterator[tuple[tuple[Any, Any], NDArray[A
             yield (X, Y), _texts(column.iloc[first:last], part.path, first), names
             first = last
         return
-    frame = part.frame()
-    if key not in frame.columns:
-        raise ValueError(f"key is {key!r}, but the frame has no such column")
-    rows = FramePart(frame.drop(columns=[key]), part.place, part.features, part.labels)
-    first = 0
-    for X, Y in rows.blocks():
-        last = first + len(X)
-        keys = _texts(frame[key].iloc[first:last], f"partition {part.place}", first)
+    for before, rows in part.pieces():
+        if key not in rows.columns:
+            raise ValueError(f"key is {key!r}, but the frame has no such column")
+        X, Y = part.read(before, rows.drop(columns=[key]))
+        keys = _texts(rows[key], f"partition {part.place}", before)
         yield (X.to_numpy(dtype=np.float64), Y.to_numpy(dtype=np.float64)), keys, list(X.columns)
-        first = last
 
 
 def _texts(column: Any, where: str, first: int) -> NDArray[Any]:

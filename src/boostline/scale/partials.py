@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from boostline.scale.memories import Memory
-from boostline.scale.sums import KeyedSum, Moments
+from boostline.scale.sums import Kept, KeyedSum, Largest, Moments
 
 __all__ = ["VERSION", "Partial", "merge"]
 
@@ -94,7 +94,7 @@ def merge(partials: Iterable[Partial]) -> Partial:
 def _bytes(value: Any) -> int:
     if isinstance(value, Moments):
         return 8 + 4 * value.mean.nbytes
-    if isinstance(value, Memory):
+    if isinstance(value, Memory | Kept | Largest):
         return value.nbytes
     if isinstance(value, KeyedSum):
         return value.keys.nbytes + value.values.nbytes

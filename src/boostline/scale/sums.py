@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -10,11 +11,11 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["FloatArray", "KeyedSum", "Moments", "Sum"]
+__all__ = ["FloatArray", "Kept", "KeyedSum", "Largest", "Moments", "Sum"]
 
 
 class Sum(Protocol):
-    """Anything that can be added: an array, `Moments`, or a `KeyedSum`."""
+    """Anything that can be added in any order: an array, `Moments`, a `KeyedSum`, `Kept`, `Largest`."""
 
     def __add__(self, other: Any) -> Any: ...
 
@@ -190,3 +191,51 @@ class KeyedSum:
             found = self.keys[place] == keys
             values[found] = self.values[place[found]]
         return values
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The arrays of a learner of which one worker's are kept: that with the least number, which is random.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> few, many = (Kept.drawn({"a": np.array([n])}, n, "tree 0") for n in (10, 1000))
+    >>> (few + many).arrays["a"], (many + few).arrays["a"]
+    (array([1000]), array([1000]))
+    """
+
+    number: float
+    arrays: dict[str, NDArray[Any]]
+
+    @classmethod
+    def drawn(cls, arrays: dict[str, NDArray[Any]], n_rows: int, name: str) -> Self:
+        """For a worker with so many rows; the first of several exponential clocks, each as fast as its rows."""
+        digest = hashlib.blake2b(name.encode(), digest_size=8)
+        for key in sorted(arrays):
+            digest.update(np.ascontiguousarray(arrays[key]).view(np.uint8).data)
+        uniform = (int.from_bytes(digest.digest(), "little") + 1) / (2**64 + 1)
+        return cls(float(-np.log(uniform) / n_rows) if n_rows else np.inf, arrays)
+
+    def __add__(self, other: Kept) -> Kept:
+        return other if other.number < self.number else self
+
+    @property
+    def nbytes(self) -> int:
+        """Of the arrays."""
+        return sum(array.nbytes for array in self.arrays.values())
+
+
+@dataclass(frozen=True)
+class Largest:
+    """The largest values that any worker had."""
+
+    values: FloatArray
+
+    def __add__(self, other: Largest) -> Largest:
+        return Largest(np.maximum(self.values, other.values))
+
+    @property
+    def nbytes(self) -> int:
+        """Of the values."""
+        return self.values.nbytes

@@ -10,16 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from boostline.learners import Kernel, Linear, Neighbours, OutputNeighbours, Recency, Ridge
+from boostline.learners import (
+    HoeffdingTree,
+    Kernel,
+    Linear,
+    Neighbours,
+    OutputNeighbours,
+    Recency,
+    Ridge,
+)
 from boostline.learners.scorers import Centroids, SparseLinear
 from boostline.scale.members import Arrays, Member
 from boostline.scale.rules.averages import AveragedLinear, AveragedSparseLinear
 from boostline.scale.rules.centroids import SummedCentroids
 from boostline.scale.rules.counts import CountedLabels, CountedNeighbours
+from boostline.scale.rules.dealt import DealtChain, DealtLearner
 from boostline.scale.rules.least_squares import MergedKernel, MergedRidge
 from boostline.scale.rules.rule import Rule
 
-__all__ = ["RULES", "Rule", "rule_for"]
+__all__ = ["RULES", "DealtChain", "Rule", "rule_for"]
 
 #: By kind of learner, and the condition under which the rule holds.
 RULES: dict[str, tuple[Callable[[Member, Arrays], Rule], Callable[[Any], bool]]] = {
@@ -30,6 +39,7 @@ RULES: dict[str, tuple[Callable[[Member, Arrays], Rule], Callable[[Any], bool]]]
     Centroids.kind: (SummedCentroids, lambda d: True),
     Neighbours.kind: (CountedNeighbours, lambda d: True),
     OutputNeighbours.kind: (CountedNeighbours, lambda d: True),
+    HoeffdingTree.kind: (DealtLearner, lambda d: True),
     Recency.kind: (CountedLabels, lambda d: d.decay == 1.0),
 }
 
