@@ -1,6 +1,8 @@
 """What workers gain: history, rankings and many models with one process and with two, on a real Dask cluster.
 
-    python benchmarks/scale.py mediamill            # BOOSTLINE_DATA: the paper's data sets
+    python benchmarks/scale.py mediamill            # BOOSTLINE_DATA: the paper's data sets; --shuffle SEED
+    python benchmarks/scale.py trees                # AdaOLMR and OnlineBMR, dealt out to workers
+    python benchmarks/scale.py costs                # the cost model of docs/scale.md: fitted, then checked on others
     python benchmarks/scale.py debtags --texts DIR  # DIR/debtags-train.jsonl.gz and -test
     python benchmarks/scale.py rows --n 5000000     # generated history in bounded memory
     python benchmarks/scale.py rank --n 2000000
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import itertools
 import json
 import os
 import resource
@@ -130,8 +133,13 @@ def mediamill(arguments: argparse.Namespace) -> None:
 
     given = data.load("mediamill")
     labels = [str(name) for name in given.labels]
+    order = np.arange(len(given.train.X))
+    if arguments.shuffle is not None:
+        np.random.default_rng(arguments.shuffle).shuffle(order)
     folder = Path(tempfile.mkdtemp())
-    write_tables(folder, given.train.X, np.asarray(given.train.Y, dtype=bool), labels, 8)
+    write_tables(
+        folder, given.train.X[order], np.asarray(given.train.Y, dtype=bool)[order], labels, 8
+    )
     X, Y = given.test.X, np.asarray(given.test.Y, dtype=bool)
 
     def fresh() -> bl.LabelRanker:
@@ -198,6 +206,11 @@ def debtags(arguments: argparse.Namespace) -> None:
         sizes.append(len(rows))
     relevant = U.toarray().astype(bool)
 
+    def fresh() -> bl.LabelRanker:
+        model = bl.LabelRanker(len(tags.classes_), seed=0)
+        model.features = vectors.get_feature_names_out().tolist()
+        return model
+
     def judged(model: bl.LabelRanker) -> dict[str, float]:
         scores = scale.score(model, T)
         first = float(precision_at(relevant, scores, 1))
@@ -207,14 +220,81 @@ def debtags(arguments: argparse.Namespace) -> None:
         cluster = Dask(2)
         with cluster as engine:
             clock = Clock(cluster)
-            model = bl.LabelRanker(len(tags.classes_), seed=0)
-            model = warm_start_parts(model, parts, sizes, engine, tail=1000, n_groups=2)
+            model = warm_start_parts(fresh(), parts, sizes, engine, n_groups=2)
             took = clock.read()
         say(job="debtags", workers=2, **took, **judged(model))
         clock = Clock()
-        model = in_sequence(bl.LabelRanker(len(tags.classes_), seed=0), parts)
+        model = in_sequence(fresh(), parts)
         say(job="debtags", workers="in sequence", **clock.read(), **judged(model))
     shutil.rmtree(folder)
+
+
+def trees(arguments: argparse.Namespace) -> None:
+    """Boosted trees on rows dealt to parts, in sequence, and of sample and tail alone."""
+    from boostline import data
+
+    for name in ("yeast", "m-reduced", "scene"):
+        given = data.load(name)
+        X, Y = np.asarray(given.train.X), np.asarray(given.train.Y, dtype=bool)
+        n, end = len(X), len(X) // 8
+        for make in (bl.AdaOLMR, bl.OnlineBMR):
+            for n_parts in (0, 1, 2, 4):  # 0: in sequence
+                losses: dict[str, list[float]] = {"dealt": [], "ends": []}
+                for seed in range(arguments.runs):
+                    settings = {"expert": "weighted"} if make is bl.AdaOLMR else {}
+                    model = make(Y.shape[1], seed=seed, **settings)
+                    if not n_parts:
+                        model.learn(X, Y, return_scores=False)
+                        made = {"dealt": model}
+                    else:
+                        model.learn(X[:end], Y[:end], return_scores=False)
+                        cuts = np.linspace(end, n - end, n_parts + 1).astype(int)
+                        parts = [
+                            scale.partial(model, (X[a:b], Y[a:b]))
+                            for a, b in itertools.pairwise(cuts)
+                        ]
+                        tail = X[n - end :], Y[n - end :]
+                        made = {"dealt": scale.finish(model, scale.merge(parts), tail)}
+                        model.learn(*tail, return_scores=False)
+                        made["ends"] = model
+                    for which, one in made.items():
+                        loss = rank_loss(np.asarray(given.test.Y), one.score(given.test.X))
+                        losses[which].append(float(loss))
+                found = {f"rank_loss_{w}": float(np.mean(v)) for w, v in losses.items() if v}
+                say(job="trees", data=name, booster=make.__name__, parts=n_parts, **found)
+
+
+def costs(arguments: argparse.Namespace) -> None:
+    """Seconds = ends + rows of workers / workers * row: fitted to some sizes, checked on others."""
+    groups, measured = 4, {}
+    for n in (50_000, 100_000, 200_000, 400_000):
+        folder = Path(tempfile.mkdtemp(dir=arguments.folder))
+        generated(folder, n, 8)
+        for n_workers in (1, 2):
+            cluster = Dask(n_workers)
+            with cluster as engine:
+                times = []
+                for _ in range(max(2, arguments.runs)):
+                    clock = Clock(cluster)
+                    scale.warm_start(
+                        small_model(), folder / "*.parquet", engine=engine, n_groups=groups
+                    )
+                    times.append(clock.read()["seconds"])
+            measured[n, n_workers] = min(times)
+        shutil.rmtree(folder)
+    fitted = [key for key in measured if key[0] in (50_000, 200_000)]
+    terms = np.array([[1.0, (n - 4500) / w] for n, w in fitted])
+    (ends, row), *_ = np.linalg.lstsq(terms, np.array([measured[key] for key in fitted]))
+    say(job="costs", seconds_for_ends=float(ends), milliseconds_per_row=1e3 * float(row))
+    for (n, w), seconds in measured.items():
+        say(
+            job="costs",
+            n=n,
+            workers=w,
+            is_fitted=(n, w) in fitted,
+            seconds=seconds,
+            formula=float(ends + row * (n - 4500) / w),
+        )
 
 
 def small_model() -> bl.LabelRanker:
@@ -336,7 +416,15 @@ def keys(arguments: argparse.Namespace) -> None:
     shutil.rmtree(folder)
 
 
-JOBS = {"mediamill": mediamill, "debtags": debtags, "rows": rows, "rank": rank, "keys": keys}
+JOBS = {
+    "mediamill": mediamill,
+    "debtags": debtags,
+    "trees": trees,
+    "costs": costs,
+    "rows": rows,
+    "rank": rank,
+    "keys": keys,
+}
 
 
 def main() -> None:
@@ -347,6 +435,7 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=100_000)
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--workers", type=int, nargs="+", default=[2])
+    parser.add_argument("--shuffle", type=int, help="seed of the order of mediamill's rows")
     parser.add_argument("--texts", help="folder of debtags")
     parser.add_argument("--folder", help="where generated files go")
     arguments = parser.parse_args()

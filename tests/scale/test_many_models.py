@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+import scale_models
 from scale_models import COLOURS as LABELS
 from scale_models import tenant_model as small
 from scale_models import tenants
@@ -102,10 +103,10 @@ def test_what_does_not_fit_is_refused(tmp_path):
 PROGRAM = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from test_many_models import small
+from scale_models import tenant_model
 from boostline import scale
 if __name__ == "__main__":
-    scale.learn_by_key(sys.argv[2], key="tenant", store=sys.argv[3], model=small(), n_jobs=2)
+    scale.learn_by_key(sys.argv[2], key="tenant", store=sys.argv[3], model=tenant_model(), n_jobs=2)
 """
 
 
@@ -114,7 +115,7 @@ def test_a_kill_at_any_moment_loses_nothing(tmp_path, environment_for_workers):
     frame = tenants(1500, 150)
     frame.to_parquet(tmp_path / "rows.parquet")
     store = tmp_path / "store"
-    here = os.path.dirname(os.path.abspath(__file__))
+    here = os.path.dirname(os.path.abspath(scale_models.__file__))
     (tmp_path / "program").write_text(PROGRAM)
     command = [sys.executable, tmp_path / "program", here, tmp_path / "rows.parquet", store]
     job = subprocess.Popen(command, env=environment_for_workers, start_new_session=True)

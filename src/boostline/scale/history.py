@@ -199,15 +199,15 @@ def sizes_of(model: Booster, total: int, sample: int | None, tail: int | None) -
 
 def _sample_size(model: Booster) -> int:
     """So many rows that the landmarks are complete, although rows without a label are no landmarks."""
-    if (
-        model._resolved is None and model.features is not None
-    ):  # who takes part depends on the number of features
+    learned = model.clock
+    if model._resolved is None and model.features is not None:
+        # Who takes part depends on the number of features.
         model = copy.deepcopy(model)
         model.learn(np.zeros((1, len(model.features or ()))), np.zeros((1, model.n_labels), bool))
     chosen = model._learners if model._resolved is None else model._resolved
     members = [m for d in chosen for m in (d.members if isinstance(d, Committee) else [d])]
     landmarks = max((m.n_landmarks for m in members if isinstance(m, Kernel)), default=0)
-    return max(0, max(SAMPLE, landmarks + landmarks // 2) - model.clock)
+    return max(0, max(SAMPLE, landmarks + landmarks // 2) - learned)
 
 
 def _dealt(sizes: Sequence[int], n_groups: int) -> list[list[int]]:

@@ -169,9 +169,17 @@ class KeyedSum:
         values = np.concatenate([self.values, other.values])[order]
         return KeyedSum(keys[starts], np.add.reduceat(values, starts, axis=0))
 
-    def times(self, factor: float) -> KeyedSum:
-        """All values times a number."""
-        return KeyedSum(self.keys, factor * self.values)
+    def minus(self, other: KeyedSum) -> KeyedSum:
+        """The difference; fast where most keys of the other are among these."""
+        if not len(self.keys):
+            return KeyedSum(other.keys, -other.values)
+        place = np.minimum(np.searchsorted(self.keys, other.keys), len(self.keys) - 1)
+        found = self.keys[place] == other.keys
+        values = self.values.copy()
+        values[place[found]] -= other.values[found]
+        rest = KeyedSum(other.keys[~found], -other.values[~found])
+        mine = KeyedSum(self.keys, values)
+        return mine + rest if len(rest.keys) else mine
 
     def nonzero(self) -> KeyedSum:
         """Without the keys whose values are 0."""

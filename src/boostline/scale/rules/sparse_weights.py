@@ -34,8 +34,8 @@ class SparseWeights:
 
     def minus(self, other: SparseWeights) -> SparseWeights:
         """What has changed since."""
-        change = self.weights + other.weights.times(-1.0)
-        return SparseWeights(change.nonzero(), (self.seen + other.seen.times(-1.0)).positive())
+        change = self.weights.minus(other.weights)
+        return SparseWeights(change.nonzero(), self.seen.minus(other.seen).positive())
 
     def write(self, out: Arrays, prefix: str, n_labels: int) -> None:
         """Into the arrays of a state."""
