@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import time
 from collections.abc import Mapping
@@ -103,6 +104,7 @@ def overview(service: Service, watch: Watch) -> dict[str, Any]:
         "served_rank_loss": _mean([w["served"] for w in recent if "served" in w], "rank_loss"),
         "delay_median": _mean(recent, "delay_median"),
         "delay_95": _mean(recent, "delay_95"),
+        "weights_rows": turnover_rows([w for w in recent if "weights" in w]),
         **watch.recent(),
     }
 
@@ -120,6 +122,22 @@ def _mean(windows: list[dict[str, Any]], name: str) -> float | None:
     pairs = [(w[name], w.get("rows", 1)) for w in windows if w.get(name) is not None]
     total = sum(n for _, n in pairs)
     return sum(value * n for value, n in pairs) / total if total else None
+
+
+def turnover_rows(windows: list[dict[str, Any]]) -> float | None:
+    """The time scale of the weights: in how many rows they would change completely, at the pace of these windows.
+
+    >>> turnover_rows([{"weights": [1.0, 0.0], "rows": 100}, {"weights": [0.9, 0.1], "rows": 100}])
+    1000.0
+    """
+    rows, moved = 0, 0.0
+    for before, after in itertools.pairwise(windows):
+        if len(before["weights"]) == len(after["weights"]):  # else learners came or went
+            rows += after["rows"]
+            pairs = list(zip(before["weights"], after["weights"], strict=True))
+            of_all = max(sum(abs(b) for b, _ in pairs), sum(abs(a) for _, a in pairs)) or 1.0
+            moved += sum(abs(b - a) for b, a in pairs) / 2 / of_all
+    return round(rows / moved, 1) if moved else None
 
 
 def latest(service: Service) -> list[dict[str, Any]]:

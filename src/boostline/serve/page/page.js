@@ -98,7 +98,7 @@ function chart(box_id, lines, marks, height = 220) {
   return box;
 }
 
-function showHistory(history, champion, members) {
+function showHistory(history, champion, members, turnover) {
   const marks = history.changes.filter((c) => c.kind === "promote" || c.kind === "rollback").map((c) => [c.time, c.kind === "promote" ? `${c.name} promoted` : "rolled back"]);
   const ours = history.models[champion] || [];
   ours.forEach((w, i) => { if (i && w.restarts > ours[i - 1].restarts) marks.push([w.to, "drift: restart"]); });
@@ -117,7 +117,8 @@ function showHistory(history, champion, members) {
   const count = ours.length && ours[ours.length - 1].weights ? ours[ours.length - 1].weights.length : 0;
   const heavy = [...Array(count).keys()].sort((a, b) => Math.abs(ours[ours.length - 1].weights[b]) - Math.abs(ours[ours.length - 1].weights[a])).slice(0, 5);
   $("weights").replaceChildren(chart("weights", heavy.map((i) => ({ name: members[i], points: ours.filter((w) => w.weights && w.weights.length > i && w.to).map((w) => [w.to, Math.abs(w.weights[i])]) })), [], 160),
-    make("p", { class: "legend" }, ...heavy.map((i, n) => make("span", { class: `t${n}` }, `— ${members[i]}`))));
+    make("p", { class: "legend" }, ...heavy.map((i, n) => make("span", { class: `t${n}` }, `— ${members[i]}`))),
+    make("p", { class: "dim" }, turnover ? `At the present pace they change completely in ${Math.round(turnover).toLocaleString("en")} rows.` : ""));
 }
 
 function labelRows(history, champion) {
@@ -209,7 +210,7 @@ async function refresh() {
     const [now, history] = await Promise.all([ask("overview"), ask("history?windows=300")]);
     $("token-form").hidden = true;
     showTop(now, (history.models[now.model.name] || []));
-    showHistory(history, now.model.name, now.members);
+    showHistory(history, now.model.name, now.members, now.weights_rows);
     showLabels(history, now.model.name);
     showModels(now, history);
     await showLatest().catch((error) => { $("latest").replaceChildren(make("tr", {}, make("td", { class: "dim" }, error.message))); });
