@@ -26,8 +26,8 @@ from boostline.learners.scorers import (
     Stack,
 )
 
-#: Every vote takes time in proportion to the labels, and counters of labels spoil the first places where labels are many
-#: (debdepends, held-out rows of train): above so many the default does without.
+#: Every vote takes time in proportion to the labels, and counters of labels spoil the first places where labels are
+#: many (debdepends, held-out rows of train): above so many the default does without.
 MANY_LABELS = 1024
 
 #: The members of the default, in the order of their votes.
