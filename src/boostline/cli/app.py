@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from boostline.cli import data, evaluate, inspect, rank, train
+from boostline.display.logs import LogFormat, set_up
 
 FAILED, STOPPED = 1, 130
 _EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)
@@ -78,8 +79,15 @@ def make_app() -> typer.Typer:
                 "--version", callback=_show_version, is_eager=True, help="Show the version."
             ),
         ] = False,
+        log: Annotated[
+            LogFormat | None,
+            typer.Option(
+                help="Say on standard error what is read and written, as text or as JSON."
+            ),
+        ] = None,
     ) -> None:
-        pass
+        if log is not None:
+            set_up(as_json=log is LogFormat.json)
 
     for module in (train, rank, evaluate, inspect, data):
         module.register(app)

@@ -68,6 +68,9 @@ class _Watched:
         self._file.flush()
 
 
+_LOG = logging.getLogger("boostline.data")
+
+
 def fetch(
     file: RemoteFile, target: Path, *, on_progress: Callable[[int], None] = lambda done: None
 ) -> None:
@@ -109,6 +112,7 @@ def fetch(
         raise DownloadError(f"cannot be reached: {error}", path=file.url) from error
     except (requests.RequestException, _TooLong, ValueError) as error:
         raise DownloadError(f"cannot be fetched: {error}", path=file.url) from error
+    _LOG.info("fetched %s", file.url, extra={"fields": {"url": file.url, "path": str(target)}})
 
 
 @contextmanager

@@ -9,6 +9,7 @@ docs/file-format.md lists the arrays.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "load", "load_with_extra", "read_header", "save"]
 
 FORMAT = 3
+_LOG = logging.getLogger("boostline.saving")
 
 
 def save(
@@ -79,6 +81,8 @@ def save(
             else:
                 model._native.hold(lambda state: _write(file, model, extra, text, state))
         _check_written(file, model)
+    fields = {"path": str(path), "bytes": os.path.getsize(path), "rows": model.clock}
+    _LOG.info("saved %s", path, extra={"fields": fields})
 
 
 def _write(
@@ -199,6 +203,8 @@ def load_with_extra(
             from boostline.text import TextRanker
 
             model = TextRanker.from_parts(model, unpack(metadata["text"], file.read))
+    fields = {"path": str(path), "format": metadata["format"], "rows": model.clock}
+    _LOG.info("loaded %s", path, extra={"fields": fields})
     return model, extra
 
 

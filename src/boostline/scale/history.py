@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
@@ -33,6 +34,7 @@ _GROUPS_PER_WORKER = 2
 
 
 Model = TypeVar("Model", bound=Booster)
+_LOG = logging.getLogger("boostline.scale")
 
 
 class Part(Protocol):
@@ -149,6 +151,8 @@ def warm_start_parts(
         if n_groups is None:
             n_groups = _GROUPS_PER_WORKER * engine.n_workers
         groups = _dealt([n for _, n in middle], n_groups)
+        fields = {"rows": total, "groups": len(groups), "workers": engine.n_workers}
+        _LOG.info("history of %d rows in %d groups", total, len(groups), extra={"fields": fields})
         if groups:
             group_rows = [sum(middle[i][1] for i in group) for group in groups]
             partials = engine.map(

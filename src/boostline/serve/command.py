@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from boostline.cli import options as o
+from boostline.display.logs import LogFormat
 
 __all__ = ["register"]
 
@@ -28,13 +29,6 @@ class Assume(StrEnum):
 
     nothing = "nothing"
     none = "none"
-
-
-class LogFormat(StrEnum):
-    """How messages are written."""
-
-    text = "text"
-    json = "json"
 
 
 def register(app: typer.Typer) -> None:

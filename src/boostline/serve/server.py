@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 
 import uvicorn
 
+from boostline.display.logs import set_up
 from boostline.serve.app import Door
 from boostline.serve.connection import Connection
-from boostline.serve.logs import set_up
 from boostline.serve.one_server import OneServer
 from boostline.serve.security import Guard
 from boostline.serve.service import Service, Settings

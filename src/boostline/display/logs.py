@@ -1,4 +1,8 @@
-"""Logs of the service: standard logging, as text or one JSON object a line."""
+"""What the library's loggers say, on standard error: as text, or as one JSON object a line.
+
+Every part of boostline speaks to a standard logger of its own name, such as ``boostline.saving``, and attaches
+figures as ``extra={"fields": {...}}``. A program that sets up nothing sees warnings only, as usual.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,20 @@ import json
 import logging
 import sys
 from datetime import UTC, datetime
+from enum import StrEnum
 
-__all__ = ["set_up"]
+__all__ = ["LogFormat", "set_up"]
+
+
+class LogFormat(StrEnum):
+    """How messages are written."""
+
+    text = "text"
+    json = "json"
 
 
 class JsonLines(logging.Formatter):
-    """One object a line: time, level, logger, message, and where an error came from."""
+    """One object a line: time, level, logger, message, its figures, and where an error came from."""
 
     def format(self, record: logging.LogRecord) -> str:
         told = {
@@ -20,6 +32,7 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
+        told |= getattr(record, "fields", {})
         if record.exc_info:
             told["error"] = self.formatException(record.exc_info)
         return json.dumps(told)
