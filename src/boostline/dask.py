@@ -204,7 +204,14 @@ def score(model: Any, frame: Any) -> Any:
     pandas = need("pandas", "boostline.dask", "dask")
     delayed = need("dask", "boostline.dask", "dask").delayed
     meta = pandas.DataFrame({name: pandas.Series(dtype="float64") for name in names})
-    return frame.map_partitions(_score_frame, delayed(model), names, meta=meta)
+    shared, task = (
+        delayed(model),
+        delayed(_score_frame),
+    )  # the model is one task, not a part of each
+    parts = [task(part, shared, names) for part in frame.to_delayed()]
+    divisions = frame.divisions if frame.known_divisions else None
+    dataframe = need("dask.dataframe", "boostline.dask", "dask")
+    return dataframe.from_delayed(parts, meta=meta, divisions=divisions)
 
 
 def _score_frame(frame: Any, model: Any, names: list[Any]) -> Any:
