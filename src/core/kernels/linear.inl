@@ -1,51 +1,78 @@
 #include "core/kernels/vectors.inl"
 
-typedef unsigned long long Bits __attribute__((vector_size(64)));
+typedef float HalfFloats __attribute__((vector_size(32)));  // 8
+typedef unsigned Bits __attribute__((vector_size(64)));
+typedef unsigned HalfBits __attribute__((vector_size(32)));
 
-// 1 / sqrt(x) for a positive normal x, to 3e-12: a guess from the bits and two steps of Halley's method. Several times
-// as fast as a square root and a division, and the loop over it is where the time goes.
-inline Doubles inverse_sqrt(Doubles x) {
-    Doubles y = (Doubles)(0x5FE6EB50C7B537A9ull - ((Bits)x >> 1));
-    Doubles r = x * (y * y);
-    y = y * (1.875 + r * (0.375 * r - 1.25));
-    r = x * (y * y);
-    return y * (1.875 + r * (0.375 * r - 1.25));
+template <class Vector>
+inline Vector fetch(const float* from) {
+    Vector v;
+    std::memcpy(&v, from, sizeof(v));
+    return v;
+}
+template <class Vector>
+inline void put(float* to, Vector v) {
+    std::memcpy(to, &v, sizeof(v));
 }
 
-// kVectors * 8 labels at a time stay in registers while all features pass.
-template <std::size_t kVectors>
-inline void forward(const std::int32_t* index, const double* value, std::size_t n_active, const double* weights,
-                    std::size_t n, double* sums) {
-    Doubles s[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) s[v] = load(sums + v * 8);
-    for (std::size_t i = 0; i < n_active; ++i) {
-        const double* w = weights + static_cast<std::size_t>(index[i]) * 2 * n;
-        for (std::size_t v = 0; v < kVectors; ++v) s[v] += load(w + v * 8) * value[i];
-    }
-    for (std::size_t v = 0; v < kVectors; ++v) store(sums + v * 8, s[v]);
+// 1 / sqrt(x) for a positive normal x, to 1.1e-4: a guess from the bits and a step of Halley's method. The size of a
+// step of AdaGrad needs no more, and this is where the time goes.
+template <class Vector, class Integers>
+inline Vector inverse_sqrt(Vector x) {
+    const Vector y = (Vector)(0x5F3759DFu - ((Integers)x >> 1));
+    const Vector r = x * (y * y);
+    return y * (1.875f + r * (0.375f * r - 1.25f));
 }
 
-void linear_forward(const std::int32_t* index, const double* value, std::size_t n_active, const double* weights,
-                    std::size_t n, double* sums) {
-    std::size_t j = 0;
-    for (; j + 64 <= n; j += 64) forward<8>(index, value, n_active, weights + j, n, sums + j);
-    for (; j + 32 <= n; j += 32) forward<4>(index, value, n_active, weights + j, n, sums + j);
-    for (; j + 16 <= n; j += 16) forward<2>(index, value, n_active, weights + j, n, sums + j);
-    for (; j < n; j += 8) forward<1>(index, value, n_active, weights + j, n, sums + j);
-}
-
-void linear_step(const std::int32_t* index, const double* value, std::size_t n_active, const double* gradient,
-                 const double* decay, std::size_t n, double rate, double* weights) {
-    for (std::size_t i = 0; i < n_active; ++i) {
-        double* w = weights + static_cast<std::size_t>(index[i]) * 2 * n;
-        double* squares = w + n;
-        const double x = value[i];
-        for (std::size_t j = 0; j < n; j += 8) {
-            const Doubles old = load(w + j);
-            const Doubles e = x * load(gradient + j) + load(decay + j) * old;
-            const Doubles s = load(squares + j) + e * e;
-            store(squares + j, s);
-            store(w + j, old - rate * e * inverse_sqrt(s));
+// kVectors vectors of labels stay in registers while all features pass, in kChains sums each, so that none waits for
+// itself.
+template <class Vector, std::size_t kVectors, std::size_t kChains>
+inline void forward(const std::int32_t* index, const double* value, std::size_t n_active, const float* weights,
+                    std::size_t n, float* sums) {
+    constexpr std::size_t kSize = sizeof(Vector) / sizeof(float);
+    Vector s[kChains][kVectors] = {};
+    std::size_t i = 0;
+    for (; i + kChains <= n_active; i += kChains)
+        for (std::size_t c = 0; c < kChains; ++c) {
+            const float* w = weights + static_cast<std::size_t>(index[i + c]) * 2 * n;
+            const float x = static_cast<float>(value[i + c]);
+            for (std::size_t v = 0; v < kVectors; ++v) s[c][v] += fetch<Vector>(w + v * kSize) * x;
         }
+    for (; i < n_active; ++i) {
+        const float* w = weights + static_cast<std::size_t>(index[i]) * 2 * n;
+        const float x = static_cast<float>(value[i]);
+        for (std::size_t v = 0; v < kVectors; ++v) s[0][v] += fetch<Vector>(w + v * kSize) * x;
+    }
+    for (std::size_t half = kChains / 2; half > 0; half /= 2)
+        for (std::size_t c = 0; c < half; ++c)
+            for (std::size_t v = 0; v < kVectors; ++v) s[c][v] += s[c + half][v];
+    for (std::size_t v = 0; v < kVectors; ++v) put(sums + v * kSize, s[0][v]);
+}
+
+void linear_forward(const std::int32_t* index, const double* value, std::size_t n_active, const float* weights,
+                    std::size_t n, float* sums) {
+    std::size_t j = 0;
+    for (; j + 64 <= n; j += 64) forward<Floats, 4, 4>(index, value, n_active, weights + j, n, sums + j);
+    for (; j + 16 <= n; j += 16) forward<Floats, 1, 4>(index, value, n_active, weights + j, n, sums + j);
+    for (; j < n; j += 8) forward<HalfFloats, 1, 4>(index, value, n_active, weights + j, n, sums + j);
+}
+
+template <class Vector, class Integers>
+inline void step(float x, const float* gradient, const float* decay, float rate, float* weights, float* squares) {
+    const Vector old = fetch<Vector>(weights);
+    const Vector e = x * fetch<Vector>(gradient) + fetch<Vector>(decay) * old;
+    const Vector s = fetch<Vector>(squares) + e * e;
+    put(squares, s);
+    put(weights, old - rate * e * inverse_sqrt<Vector, Integers>(s));
+}
+
+void linear_step(const std::int32_t* index, const double* value, std::size_t n_active, const float* gradient,
+                 const float* decay, std::size_t n, float rate, float* weights) {
+    for (std::size_t i = 0; i < n_active; ++i) {
+        float* w = weights + static_cast<std::size_t>(index[i]) * 2 * n;
+        const float x = static_cast<float>(value[i]);
+        std::size_t j = 0;
+        for (; j + 16 <= n; j += 16) step<Floats, Bits>(x, gradient + j, decay + j, rate, w + j, w + n + j);
+        if (j < n) step<HalfFloats, HalfBits>(x, gradient + j, decay + j, rate, w + j, w + n + j);
     }
 }

@@ -2,7 +2,8 @@
 // methods for online learning and stochastic optimization", JMLR 2011). Every row is learnt when it comes, and after it
 // some of the last rows once more: this replay is worth more than any tuning of the steps.
 //
-// Memory: two doubles for each feature and label (rounded up to a multiple of 8 labels), and the rows for the replay.
+// Memory: two floats for each feature and label (rounded up to a multiple of 8 labels), and the rows for the replay.
+// Single precision is enough for a sum of noisy steps (docs/learners.md has the losses), and takes half the time.
 #include "core/kernels/linear.hpp"
 #include "core/math.hpp"
 #include "core/philox.hpp"
@@ -14,7 +15,7 @@
 namespace boostline {
 namespace {
 
-// 1 / sqrt(x), as in kernels/linear.inl.
+// 1 / sqrt(x) for a positive normal x, to 3e-12: a guess from the bits and two steps of Halley's method.
 BOOSTLINE_INLINE double inverse_sqrt(double x) {
     double y = bit_cast<double>(0x5FE6EB50C7B537A9ull - (bit_cast<std::uint64_t>(x) >> 1));
     double r = x * (y * y);
@@ -123,10 +124,10 @@ class LinearScorer final : public Scorer {
         const auto n = static_cast<std::size_t>(n_new);
         const std::size_t old = width(), wide = label_groups(n) * kLanes;
         if (wide != old) {
-            std::vector<double> weights(n_inputs_ * 2 * wide, 0.0);
+            std::vector<float> weights(n_inputs_ * 2 * wide, 0.0f);
             for (std::size_t f = 0; f < n_inputs_; ++f) {
-                double* block = weights.data() + f * 2 * wide;
-                std::fill_n(block + wide, wide, kFirstSquares);
+                float* block = weights.data() + f * 2 * wide;
+                std::fill_n(block + wide, wide, kFirstFloatSquares);
                 std::copy_n(weights_.data() + f * 2 * old, old, block);
                 std::copy_n(weights_.data() + f * 2 * old + old, old, block + wide);
             }
@@ -143,9 +144,9 @@ class LinearScorer final : public Scorer {
         if (hashes_) return;
         scale_.grow(n, were_missing);
         if (were_missing) memory_.add_missing(n_inputs_, n);
-        weights_.resize(n * 2 * width(), 0.0);
+        weights_.resize(n * 2 * width(), 0.0f);
         for (std::size_t f = n_inputs_; f < n; ++f)
-            std::fill_n(weights_.data() + (f * 2 + 1) * width(), width(), kFirstSquares);
+            std::fill_n(weights_.data() + (f * 2 + 1) * width(), width(), kFirstFloatSquares);
         n_inputs_ = n;
     }
 
@@ -157,7 +158,7 @@ class LinearScorer final : public Scorer {
 
     std::size_t memory_bytes() const override {
         return sizeof(*this) + scale_.memory_bytes() + memory_.memory_bytes() + scratch_.memory_bytes() +
-               (weights_.capacity() + bias_.capacity() + bias_squares_.capacity()) * sizeof(double);
+               weights_.capacity() * sizeof(float) + (bias_.capacity() + bias_squares_.capacity()) * sizeof(double);
     }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<LinearScorer>(*this); }
 
@@ -165,7 +166,7 @@ class LinearScorer final : public Scorer {
         scale_.save(out, prefix);
         memory_.save(out, prefix);
         for (const std::size_t part : {0, 1})
-            out.add<double>(prefix + (part == 0 ? "weights" : "squares"), n_inputs_ * n_labels_, [&](auto&& write) {
+            out.add<float>(prefix + (part == 0 ? "weights" : "squares"), n_inputs_ * n_labels_, [&](auto&& write) {
                 for (std::size_t f = 0; f < n_inputs_; ++f)
                     write(weights_.data() + (f * 2 + part) * width(), n_labels_);
             });
@@ -174,16 +175,13 @@ class LinearScorer final : public Scorer {
                         [&](auto&& write) { write(bias_squares_.data(), n_labels_); });
     }
     void load(const ArchiveView& in, const std::string& prefix) override {
-        ArrayReader<double> w(in, prefix + "weights", n_inputs_ * n_labels_),
-            squares(in, prefix + "squares", n_inputs_ * n_labels_);
         ArrayReader<double> bias(in, prefix + "bias", n_labels_), bias_squares(in, prefix + "bias_squares", n_labels_);
         scale_.load(in, prefix);
         memory_.load(in, prefix, n_inputs_);
-        start();
-        for (std::size_t f = 0; f < n_inputs_; ++f) {
-            w.next(weights_.data() + f * 2 * width(), n_labels_);
-            squares.next(weights_.data() + (f * 2 + 1) * width(), n_labels_);
-        }
+        if (in.has<double>(prefix + "weights"))  // files of format 2 and before
+            read_weights<double>(in, prefix);
+        else
+            read_weights<float>(in, prefix);
         bias.next(bias_.data(), n_labels_);
         bias_squares.next(bias_squares_.data(), n_labels_);
         check_weights(prefix);
@@ -197,6 +195,9 @@ class LinearScorer final : public Scorer {
   private:
     static constexpr double kFirstBias = -3.0;  // most labels are rare
     static constexpr double kFirstSquares = 1e-8;
+    static constexpr float kFirstFloatSquares = 1e-8f;
+    // A step is no longer than the learning rate. So large ones only a file can have; products of two are finite.
+    static constexpr float kLargestWeight = 1e15f, kMostFloatSquares = 1e36f;
     // The dense features of a table bear, and want, smaller penalties; the stop words of a bag of words do not (bibtex,
     // second half of the training rows: rank loss .065 with 1e-3, .073 with 1e-4).
     static constexpr double kPenalty = 1e-3, kTablePenalty = 1e-4;
@@ -206,20 +207,22 @@ class LinearScorer final : public Scorer {
         std::vector<std::pair<std::int32_t, double>> hashed;
         std::vector<std::size_t> replays;
         ScaledRow row;
-        std::vector<double> gradient, y, importance, sparse_decay, dense_decay;
+        std::vector<double> gradient, y, importance;
+        std::vector<float> sums, float_gradient, sparse_decay, dense_decay;
 
         // Room for a scaled row of so many features, and for so many labels.
         void reserve(std::size_t n_features, std::size_t n_labels) {
             if (n_features > row.index.capacity()) row.reserve(2 * n_features);
             row.reserve(n_features);
-            for (auto* column : {&gradient, &y, &importance, &sparse_decay, &dense_decay}) column->reserve(n_labels);
+            for (auto* column : {&gradient, &y, &importance}) column->reserve(n_labels);
+            for (auto* column : {&sums, &float_gradient, &sparse_decay, &dense_decay}) column->reserve(n_labels);
         }
         std::size_t memory_bytes() const {
             return entries.memory_bytes() + row.memory_bytes() + hashed.capacity() * sizeof(hashed[0]) +
                    replays.capacity() * sizeof(std::size_t) +
-                   (gradient.capacity() + y.capacity() + importance.capacity() + sparse_decay.capacity() +
-                    dense_decay.capacity()) *
-                       sizeof(double);
+                   (gradient.capacity() + y.capacity() + importance.capacity()) * sizeof(double) +
+                   (sums.capacity() + float_gradient.capacity() + sparse_decay.capacity() + dense_decay.capacity()) *
+                       sizeof(float);
         }
     };
 
@@ -227,8 +230,9 @@ class LinearScorer final : public Scorer {
 
     void start() {
         const std::size_t n = width();
-        weights_.assign(n_inputs_ * 2 * n, 0.0);
-        for (std::size_t f = 0; f < n_inputs_; ++f) std::fill_n(weights_.data() + (f * 2 + 1) * n, n, kFirstSquares);
+        weights_.assign(n_inputs_ * 2 * n, 0.0f);
+        for (std::size_t f = 0; f < n_inputs_; ++f)
+            std::fill_n(weights_.data() + (f * 2 + 1) * n, n, kFirstFloatSquares);
         bias_.assign(n, kFirstBias);
         bias_squares_.assign(n, kFirstSquares);
     }
@@ -238,11 +242,24 @@ class LinearScorer final : public Scorer {
         constexpr double kMostSquares = kLargest * kLargest;
         const std::size_t n = width();
         for (std::size_t f = 0; f < n_inputs_; ++f) {
-            check_within(weights_.data() + f * 2 * n, n, -kLargest, kLargest, prefix, "weights");
-            check_within(weights_.data() + (f * 2 + 1) * n, n, kFirstSquares, kMostSquares, prefix, "squares");
+            check_within(weights_.data() + f * 2 * n, n, -kLargestWeight, kLargestWeight, prefix, "weights");
+            check_within(weights_.data() + (f * 2 + 1) * n, n, kFirstFloatSquares, kMostFloatSquares, prefix,
+                         "squares");
         }
         check_within(bias_, -kLargest, kLargest, prefix, "bias");
         check_within(bias_squares_, kFirstSquares, kMostSquares, prefix, "bias_squares");
+    }
+
+    template <class Real>
+    void read_weights(const ArchiveView& in, const std::string& prefix) {
+        ArrayReader<Real> weights(in, prefix + "weights", n_inputs_ * n_labels_),
+            squares(in, prefix + "squares", n_inputs_ * n_labels_);
+        start();
+        for (std::size_t f = 0; f < n_inputs_; ++f)
+            for (std::size_t j = 0; j < n_labels_; ++j) {
+                weights_[f * 2 * width() + j] = static_cast<float>(weights.next());
+                weights_[(f * 2 + 1) * width() + j] = static_cast<float>(squares.next());
+            }
     }
 
     // The entries of a row; hashed: the values that fall into a bucket are added. A missing value adds nothing, as a
@@ -275,9 +292,11 @@ class LinearScorer final : public Scorer {
     // Of the scaled row in `scratch`, into `gradient`.
     void probabilities(Scratch& scratch) const {
         const std::size_t groups = label_groups(n_labels_);
-        scratch.gradient.assign(bias_.begin(), bias_.end());
+        scratch.sums.resize(width());
+        scratch.gradient.resize(width());
         linear_forward(scratch.row.index.data(), scratch.row.value.data(), scratch.row.size(), weights_.data(), width(),
-                       scratch.gradient.data());
+                       scratch.sums.data());
+        for (std::size_t j = 0; j < width(); ++j) scratch.gradient[j] = bias_[j] + static_cast<double>(scratch.sums[j]);
         sigmoids(scratch.gradient.data(), groups);
     }
 
@@ -287,22 +306,25 @@ class LinearScorer final : public Scorer {
         scale_.apply(x, scratch.row);
         probabilities(scratch);
         const double dense_penalty = scale_.is_table() ? kTablePenalty : kPenalty;
-        for (auto* column : {&scratch.y, &scratch.importance, &scratch.sparse_decay, &scratch.dense_decay})
-            column->assign(width(), 0.0);
+        for (auto* column : {&scratch.y, &scratch.importance}) column->assign(width(), 0.0);
+        for (auto* column : {&scratch.sparse_decay, &scratch.dense_decay}) column->assign(width(), 0.0f);
         for (std::size_t j = 0; j < n_labels_; ++j) {
             if (targets[j] < 0) continue;
             scratch.y[j] = static_cast<double>(targets[j]);
             scratch.importance[j] = importance;
-            scratch.sparse_decay[j] = importance * kPenalty;
-            scratch.dense_decay[j] = importance * dense_penalty;
+            scratch.sparse_decay[j] = static_cast<float>(importance * kPenalty);
+            scratch.dense_decay[j] = static_cast<float>(importance * dense_penalty);
         }
         linear_gradient(scratch.gradient.data(), scratch.y.data(), scratch.importance.data(), groups, rate_,
                         bias_.data(), bias_squares_.data());
+        scratch.float_gradient.resize(width());
+        for (std::size_t j = 0; j < width(); ++j) scratch.float_gradient[j] = static_cast<float>(scratch.gradient[j]);
+        const auto rate = static_cast<float>(rate_);
         const ScaledRow& row = scratch.row;
-        linear_step(row.index.data(), row.value.data(), row.n_sparse, scratch.gradient.data(),
-                    scratch.sparse_decay.data(), width(), rate_, weights_.data());
+        linear_step(row.index.data(), row.value.data(), row.n_sparse, scratch.float_gradient.data(),
+                    scratch.sparse_decay.data(), width(), rate, weights_.data());
         linear_step(row.index.data() + row.n_sparse, row.value.data() + row.n_sparse, row.size() - row.n_sparse,
-                    scratch.gradient.data(), scratch.dense_decay.data(), width(), rate_, weights_.data());
+                    scratch.float_gradient.data(), scratch.dense_decay.data(), width(), rate, weights_.data());
     }
 
     std::size_t n_labels_, n_inputs_;
@@ -312,7 +334,7 @@ class LinearScorer final : public Scorer {
     double rate_;
     RowScale scale_;
     RowMemory memory_;
-    std::vector<double> weights_;  // of each feature: its weights, then the sums of their squared gradients
+    std::vector<float> weights_;  // of each feature: its weights, then the sums of their squared gradients
     std::vector<double> bias_, bias_squares_;
     Scratch scratch_;  // of the row that is being learnt
 };

@@ -118,6 +118,7 @@ class AveragedLinear(Averaged):
         seen = learned["bias_squares"] - self.array("bias_squares")
         sums["bias_squares"], sums["bias"] = seen, seen * (learned["bias"] - self.array("bias"))
         k = self.member.n_labels
+        learned = {**learned, **{n: learned[n].astype(np.float64) for n in ("weights", "squares")}}
         squares = (learned["squares"] - self.array("squares")).reshape(-1, k)
         features = np.flatnonzero(squares.any(axis=1))  # of many features a worker sees some
         change = (learned["weights"] - self.array("weights")).reshape(-1, k)[features]
@@ -136,11 +137,13 @@ class AveragedLinear(Averaged):
     def finish(self, sums: dict[str, Any], common: Common, out: Arrays) -> None:
         prefix = self.member.prefix
         k, steps = self.member.n_labels, sums["steps"]
-        every = {name: self.array(name).reshape(-1, k).copy() for name in ("weights", "squares")}
+        every = {
+            name: self.array(name).reshape(-1, k).astype(np.float64) for name in ("weights", "squares")
+        }
         every["squares"][steps.keys] += steps.values[:, :k]
         every["weights"][steps.keys] += _ratio(steps.values[:, k:], steps.values[:, :k])
         for name, values in every.items():
-            out[prefix + name] = values.ravel()
+            out[prefix + name] = values.ravel().astype(np.float32)
         out[prefix + "bias_squares"] = self.array("bias_squares") + sums["bias_squares"]
         out[prefix + "bias"] = self.array("bias") + _ratio(sums["bias"], sums["bias_squares"])
         self.write_memory(sums["memory"].rows, out)
