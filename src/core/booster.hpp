@@ -257,6 +257,7 @@ class Booster {
     std::size_t make_room_for_block(const Example* rows, std::size_t n);
     // Returns how many rows are done.
     std::size_t learn_together(const Example* rows, std::size_t n, double* scores, std::size_t stride) noexcept;
+    void score_piece(const Row* x, std::size_t n, double* scores) const;
     void count_without_pairs(const Labels& labels, const double* scores) noexcept {
         if (calibrates_) calibration_.learn(scores, labels);
         record_.add_row_without_pairs();

@@ -5,7 +5,8 @@ namespace boostline {
 
 namespace {
 constexpr std::size_t kMostVotes = 1 << 16;  // at hand together
-}
+constexpr std::size_t kRowsOfThread = 16;    // that one thread scores before it looks for more
+}  // namespace
 
 void Booster::learn_block(Example* rows, std::size_t n, double* scores, std::size_t stride) {
     for (std::size_t r = 0; r < n; ++r)
@@ -21,7 +22,18 @@ void Booster::learn_block(Example* rows, std::size_t n, double* scores, std::siz
     }
 }
 
+// Threads share the rows, some at a time.
 void Booster::score_block(const Row* x, std::size_t n, double* scores) const {
+    const auto k = static_cast<std::size_t>(n_labels_);
+    const std::size_t n_pieces = (n + kRowsOfThread - 1) / kRowsOfThread;
+    if (learners_.n_threads() == 1 || n_pieces == 1) return score_piece(x, n, scores);
+    learners_.run_shared(static_cast<int>(n_pieces), [&](int piece) {
+        const std::size_t first = static_cast<std::size_t>(piece) * kRowsOfThread;
+        score_piece(x + first, std::min(kRowsOfThread, n - first), scores + first * k);
+    });
+}
+
+void Booster::score_piece(const Row* x, std::size_t n, double* scores) const {
     const std::int32_t needed = experts_needed(clock_ + 1);
     const auto k = static_cast<std::size_t>(n_labels_), n_votes = static_cast<std::size_t>(n_votes_);
     // Large with thousands of labels, so they are kept from call to call. A learner written in Python may score

@@ -75,6 +75,13 @@ class LearnerGroup {
         make_pool();
         pool_->run(n, grain, std::forward<Task>(task));
     }
+    // Of work that changes nothing: task(item) for items 0 .. n - 1 in all threads, or in this one alone.
+    template <class Task>
+    void run_shared(int n, Task&& task) const {
+        const auto body = [&](int item, int) { task(item); };
+        if (n > 1 && n_threads_ > 1 && serial_.empty() && scoring_pool_.run(n_threads_, n, body)) return;
+        for (int item = 0; item < n; ++item) task(item);
+    }
     void set_threads(int n) { n_threads_ = n; }
     int n_threads() const { return n_threads_; }
 
@@ -127,6 +134,7 @@ class LearnerGroup {
     std::vector<std::size_t> quick_to_commit_, slow_to_commit_;
     int n_threads_ = 1;
     std::shared_ptr<ThreadPool> pool_;
+    mutable SharedPool scoring_pool_;
 };
 
 }  // namespace boostline

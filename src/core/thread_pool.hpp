@@ -148,4 +148,28 @@ class ThreadPool {
     const unsigned generation_ = fork_generation();
 };
 
+// Threads for calls that may come at the same time: one of them gets the threads, the others work alone. A copy has
+// none yet.
+class SharedPool {
+  public:
+    SharedPool() = default;
+    SharedPool(const SharedPool&) {}
+    SharedPool& operator=(const SharedPool&) = delete;
+
+    // False if another call has the threads: nothing has been done.
+    template <class Task>
+    bool run(int n_threads, int n, Task&& task) {
+        const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+        if (!lock.owns_lock()) return false;
+        if (!pool_ || pool_->n_threads() != n_threads || !pool_->is_usable())
+            pool_ = std::make_unique<ThreadPool>(n_threads);
+        pool_->run(n, 1, std::forward<Task>(task));
+        return true;
+    }
+
+  private:
+    std::mutex mutex_;  // in a forked child it may stay locked: then calls work alone
+    std::unique_ptr<ThreadPool> pool_;
+};
+
 }  // namespace boostline

@@ -59,17 +59,23 @@ void packed_multiply(const double* cells, std::size_t n_padded, const double* x,
 // Eight rows stay in registers while all vectors pass.
 void packed_subtract(double* cells, std::size_t n_padded, const double* vectors, std::size_t stride,
                      const double* factor, std::size_t n_vectors) {
-    constexpr std::size_t kStrip = 128, kMost = 16;
+    constexpr std::size_t kStrip = 128, kMost = 16, kAhead = 16;
     double scaled[kMost][8];
     for (std::size_t from = 0; from < n_padded; from += kStrip)
         for (std::size_t i = from; i < n_padded; i += 8) {
             const std::size_t length = i + 8, to = length < from + kStrip ? length : from + kStrip;
             double* rows = cells + packed_row(i);
+            const double* next = i + 8 < n_padded ? cells + packed_row(i + 8) + from : rows;
             for (std::size_t j = 0; j < n_vectors; ++j)
                 for (std::size_t r = 0; r < 8; ++r) scaled[j][r] = factor[j] * vectors[j * stride + i + r];
             for (std::size_t c = from; c < to; c += 8) {
                 Doubles p[8];
                 for (std::size_t r = 0; r < 8; ++r) p[r] = load(rows + r * length + c);
+                // What comes in a while, in these rows or in the next eight: it is too far apart for the processor to
+                // guess.
+                const double* ahead = c + kAhead < to ? rows + c + kAhead : next + (c + kAhead - to);
+                const std::size_t apart = c + kAhead < to ? length : length + 8;
+                for (std::size_t r = 0; r < 8; ++r) BOOSTLINE_PREFETCH(ahead + r * apart);
                 for (std::size_t j = 0; j < n_vectors; ++j) {
                     const Doubles g = load(vectors + j * stride + c);
                     for (std::size_t r = 0; r < 8; ++r) p[r] -= g * scaled[j][r];
