@@ -138,7 +138,8 @@ class AveragedLinear(Averaged):
         prefix = self.member.prefix
         k, steps = self.member.n_labels, sums["steps"]
         every = {
-            name: self.array(name).reshape(-1, k).astype(np.float64) for name in ("weights", "squares")
+            name: self.array(name).reshape(-1, k).astype(np.float64)
+            for name in ("weights", "squares")
         }
         every["squares"][steps.keys] += steps.values[:, :k]
         every["weights"][steps.keys] += _ratio(steps.values[:, k:], steps.values[:, :k])
