@@ -68,7 +68,8 @@ def rough_inverse_sqrt(x: NDArray[np.float32]) -> NDArray[np.float32]:
     """A guess from the bits and a step of Halley's method: to 1.1e-4."""
     y = (np.uint32(0x5F3759DF) - (x.view(np.uint32) >> np.uint32(1))).view(np.float32)
     r = x * y * y
-    return y * (np.float32(1.875) + r * (np.float32(0.375) * r - np.float32(1.25)))
+    z = y * (np.float32(1.875) + r * (np.float32(0.375) * r - np.float32(1.25)))
+    return z.astype(np.float32)
 
 
 class LinearTwin:
