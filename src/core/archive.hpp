@@ -175,8 +175,8 @@ constexpr double kMostRows = 9007199254740992.0;  // 2^53: counts beyond are not
 inline void require(bool ok, const std::string& prefix, const char* name) {
     if (!ok) throw std::invalid_argument("the array '" + prefix + name + "' has a value out of range");
 }
-template <class Real>
-void check_within(const Real* values, std::size_t n, Real low, Real high, const std::string& prefix, const char* name) {
+inline void check_within(const double* values, std::size_t n, double low, double high, const std::string& prefix,
+                         const char* name) {
     bool ok = true;
     for (std::size_t i = 0; i < n; ++i) ok &= values[i] >= low && values[i] <= high;  // false for NaN
     require(ok, prefix, name);

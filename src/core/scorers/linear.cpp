@@ -242,14 +242,20 @@ class LinearScorer final : public Scorer {
         constexpr double kMostSquares = kLargest * kLargest;
         const std::size_t n = width();
         for (std::size_t f = 0; f < n_inputs_; ++f) {
-            check_within(weights_.data() + f * 2 * n, n, -kLargestWeight, kLargestWeight, prefix, "weights");
-            check_within(weights_.data() + (f * 2 + 1) * n, n, kFirstFloatSquares, kMostFloatSquares, prefix,
+            check_floats(weights_.data() + f * 2 * n, n, -kLargestWeight, kLargestWeight, prefix, "weights");
+            check_floats(weights_.data() + (f * 2 + 1) * n, n, kFirstFloatSquares, kMostFloatSquares, prefix,
                          "squares");
         }
         check_within(bias_, -kLargest, kLargest, prefix, "bias");
         check_within(bias_squares_, kFirstSquares, kMostSquares, prefix, "bias_squares");
     }
 
+    static void check_floats(const float* values, std::size_t n, float low, float high, const std::string& prefix,
+                             const char* name) {
+        bool ok = true;
+        for (std::size_t i = 0; i < n; ++i) ok &= values[i] >= low && values[i] <= high;  // false for NaN
+        require(ok, prefix, name);
+    }
     template <class Real>
     void read_weights(const ArchiveView& in, const std::string& prefix) {
         ArrayReader<Real> weights(in, prefix + "weights", n_inputs_ * n_labels_),
