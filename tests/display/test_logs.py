@@ -34,7 +34,8 @@ def test_the_shell_writes_them_as_json_lines(tmp_path, capsys):
     path = tmp_path / "d.csv"
     path.write_text("x,tag_a,tag_b\n" + "1,0,1\n2,1,0\n" * 20)
     model = str(tmp_path / "m.blm")
-    run(["--log", "json", "train", str(path), "--labels", "tag_*", "--model", model])
+    with pytest.raises(SystemExit, match="0"):
+        run(["--log", "json", "train", str(path), "--labels", "tag_*", "--model", model])
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines() if line[:1] == "{"]
     (saved,) = [line for line in lines if line["message"].startswith("saved")]
     assert (
