@@ -122,7 +122,7 @@ class Linear(Scorer):
         return dataclasses.replace(self, n_replays=min(self.n_replays, 4))
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
-        return (self.n_hashed or n_features) * (16 * n_labels + 32)  # weights and their step sizes
+        return (self.n_hashed or n_features) * (8 * n_labels + 32)  # weights and their step sizes
 
 
 @dataclass(frozen=True)
