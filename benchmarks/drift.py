@@ -4,9 +4,10 @@ Rank loss on the second half of each stream, one pass, for the recommended model
 forgetting and scikit-learn's perceptron with ``partial_fit``, these two with the rate that is best in hindsight.
 ``--moa`` runs MOA's generators instead (moa_streams.py), with River's adaptive random forest, one per label, beside
 the others, the better of two settings.
-``--abrupt`` measures instead how a change at one moment is overcome: the mean loss over rows 500 to 1,000 after it,
-divided by that of a fresh model that starts at the change. ``--long 2000000`` lets the model learn that many rows of
-the first stream and shows loss, memory and time of each tenth.
+``--abrupt`` measures instead how a change at one moment is overcome: the mean loss before it, over rows 0 to 100, 100
+to 500 and 500 to 1,000 after it, and the last divided by that of a fresh model that starts at the change.
+``--long 2000000`` lets the model learn that many rows of the first stream and shows loss, memory and
+time of each tenth.
 """
 
 from __future__ import annotations
@@ -76,12 +77,33 @@ def taking_turns(seed: int) -> Stream:
     return X, Z + 0.3 * rng.normal(size=Z.shape) > 1.5
 
 
+def handed_over(seed: int) -> Stream:
+    """Between rows 5,000 and 15,000 more and more rows follow another linear truth."""
+    rng = np.random.default_rng(seed)
+    A, B = rng.normal(size=(10, 6)), rng.normal(size=(10, 6))
+    X = rng.normal(size=(ROWS, 10))
+    second = rng.random(ROWS) < (np.arange(ROWS) - 5000) / 10_000
+    Z = np.where(second[:, None], X @ B, X @ A)
+    return X, Z + 0.3 * rng.normal(size=Z.shape) > 1.5
+
+
+def frequencies_swinging(seed: int) -> Stream:
+    """Linear scores that stay; each label becomes frequent and rare again once in 8,000 rows, at its own time."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(ROWS, 10))
+    phase = 2 * np.pi * (np.arange(ROWS)[:, None] / 8000 + rng.random(6))
+    Z = X @ rng.normal(size=(10, 6)) + 3 * np.sin(phase)
+    return X, Z + 0.3 * rng.normal(size=Z.shape) > 3.0
+
+
 STREAMS: dict[str, Callable[[int], Stream]] = {
     "rotating, period 6,000": lambda seed: rotating(seed, 6000),
     "rotating, 60,000": lambda seed: rotating(seed, 60_000),
     "network turning": network_turning,
     "inputs walking": inputs_walking,
     "taking turns": taking_turns,
+    "handed over": handed_over,
+    "frequencies swinging": frequencies_swinging,
 }
 
 MOA_STREAMS: dict[str, Callable[[int], Stream]] = {
@@ -149,24 +171,49 @@ def compare(X: Array, Y: NDArray[np.bool_], with_forest: bool) -> dict[str, NDAr
     return found
 
 
-def abrupt(seed: int, kind: str, at: int) -> float:
-    """How much worse than a fresh model, over rows 500 to 1,000 after the change."""
+KINDS = (
+    "labels permuted",
+    "truth inverted",
+    "other truth",
+    "other frequencies",
+    "labels appear",
+    "labels vanish",
+)
+WINDOWS = ((-500, 0), (0, 100), (100, 500), (500, 1000))  # in rows after the change
+
+
+def abrupt_stream(seed: int, kind: str, at: int) -> Stream:
+    """One change after `at` rows, and 1,000 rows more."""
     rng = np.random.default_rng(seed)
     d, k, n = 10, 6, at + 1000
     A, B = rng.normal(size=(d, k)), rng.normal(size=(d, k))
     X, noise = rng.normal(size=(n, d)), 0.3 * rng.normal(size=(n, k))
     Z = X @ A
-    Z[at:] = {
-        "labels permuted": X[at:] @ np.roll(A, 1, axis=1),
-        "truth inverted": -X[at:] @ A,
-        "other truth": X[at:] @ B,
-    }[kind]
-    Y = Z + noise > 1.0
-    model, fresh = bl.LabelRanker(k, seed=seed), bl.LabelRanker(k, seed=seed)
-    found = bl.metrics.rank_loss_rows(Y, model.learn(X, Y))[at + 500 :].mean()
-    return float(
-        found / bl.metrics.rank_loss_rows(Y[at:], fresh.learn(X[at:], Y[at:]))[500:].mean()
-    )
+    if kind == "labels permuted":
+        Z[at:] = X[at:] @ np.roll(A, 1, axis=1)
+    elif kind == "truth inverted":
+        Z[at:] *= -1
+    elif kind == "other truth":
+        Z[at:] = X[at:] @ B
+    elif kind == "other frequencies":  # the frequent labels become rare, and the rare ones frequent
+        shift = np.linspace(-3, 3, k)
+        Z[:at] += shift
+        Z[at:] -= shift
+    elif kind == "labels appear":  # two that had never been relevant
+        Z[:at, :2] = -np.inf
+    elif kind == "labels vanish":
+        Z[at:, :2] = -np.inf
+    return X, Z + noise > 1.0
+
+
+def abrupt(seed: int, kind: str, at: int) -> list[float]:
+    """The mean loss in each window; last, that of a fresh model that starts at the change, in the last window."""
+    X, Y = abrupt_stream(seed, kind, at)
+    model, fresh = (bl.LabelRanker(Y.shape[1], seed=seed) for _ in range(2))
+    rows = bl.metrics.rank_loss_rows(Y, model.learn(X, Y))
+    of_fresh = bl.metrics.rank_loss_rows(Y[at:], fresh.learn(X[at:], Y[at:]))
+    found = [float(np.nanmean(rows[at + first : at + last])) for first, last in WINDOWS]
+    return [*found, float(np.nanmean(of_fresh[500:]))]
 
 
 def long(n: int) -> list[dict[str, float]]:
@@ -229,11 +276,15 @@ def main() -> None:
     if arguments.long:
         results["long"] = long(arguments.long)
     elif arguments.abrupt:
-        for kind in ("labels permuted", "truth inverted", "other truth"):
+        for kind in KINDS:
             for at in (2000, 10_000):
-                ratios = [abrupt(seed, kind, at) for seed in range(arguments.seeds)]
-                results[f"{kind} at {at}"] = ratios
-                print(f"{kind:16} at {at:6}: {np.mean(ratios):.2f} (most {max(ratios):.2f})")
+                found = np.array([abrupt(seed, kind, at) for seed in range(arguments.seeds)])
+                results[f"{kind} at {at}"] = found.tolist()
+                ratios = found[:, -2] / found[:, -1]
+                shown = " ".join(f"{value:.3f}" for value in found.mean(axis=0))
+                print(
+                    f"{kind:18} at {at:6}: {shown}; {ratios.mean():.2f} (most {ratios.max():.2f})"
+                )
     else:
         curves = {}
         streams = MOA_STREAMS if arguments.moa else STREAMS

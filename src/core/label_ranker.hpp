@@ -166,10 +166,9 @@ class LabelRanker final : public Booster {
     }
     void keep_own_record(const Labels& labels, double rank_loss) noexcept override {
         const double weight = labels.importance * scale(labels), n = static_cast<double>(labels.relevant.size());
-        double order = 0.0;  // ln(|Y|!) / |Y|
-        for (std::size_t j = 2; j <= labels.relevant.size(); ++j) order += log_(static_cast<double>(j)) / n;
+        const double least = n > 1.0 ? log_(n) : 0.0;  // of the mean of -ln s over n labels, since s sums to 1
         const double loss = portfolio_.record(relevant_votes_.data(), labels.relevant.size(), weight);
-        surrogate_.loss += weight * std::max(loss - order, 0.0);
+        surrogate_.loss += weight * std::max(loss - least, 0.0);
         surrogate_.rank_loss += weight * spread(labels) * rank_loss;
         surrogate_.weight += weight * spread(labels);
     }
@@ -189,8 +188,8 @@ class LabelRanker final : public Booster {
     }
 
   private:
-    // Sums over all rows: of c (mean of -ln s[l] - ln(|Y|!) / |Y|), which bounds the second, the rank losses times
-    // c spread; and of c spread, which is the row's importance where spread >= 1.
+    // Sums over all rows: of c (mean of -ln s[l] - ln |Y|), which bounds the second, the rank losses times c spread; and
+    // of c spread, which is the row's importance where spread >= 1.
     struct Surrogate {
         double loss = 0.0, rank_loss = 0.0, weight = 0.0;
     };
@@ -267,7 +266,7 @@ class LabelRanker final : public Booster {
     // Added to every vote, so that ln s is finite.
     double floor() const { return 0.01 / static_cast<double>(n_labels_); }
 
-    // rank loss <= (mean of -ln s[l] - ln(|Y|!) / |Y|) / spread
+    // rank loss <= (mean of -ln s[l] - ln |Y|) / spread: theorem 11 of docs/theory.md
     static double spread(const Labels& labels) {
         return log_(1.0 + static_cast<double>(labels.irrelevant.size()) / static_cast<double>(labels.relevant.size()));
     }

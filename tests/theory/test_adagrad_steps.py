@@ -137,7 +137,7 @@ def test_the_bound_without_rounding_was_not_proved_from_half_the_rounds_on_and_i
 
 
 def test_a_copy_of_a_learner_that_follows_the_labels_has_no_edge_left():
-    """Proposition 11: at the best fixed weight of a learner, a second learner with the same votes has the edge 0."""
+    """Proposition 12: at the best fixed weight of a learner, a second learner with the same votes has the edge 0."""
     rng = np.random.default_rng(5)
     relevant = adversary.draw_label_sets((200,), 4, rng)
     votes = rng.dirichlet(np.ones(4), size=200) * 0.95 + 0.05 * relevant / relevant.sum(1)[:, None]

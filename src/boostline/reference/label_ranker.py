@@ -108,8 +108,7 @@ class LabelRanker:
     pool : LogPool
         The geometric mean of the votes.
     surrogate : array (3,)
-        Sums over the rows of c (mean of -ln s - ln(|Y|!) / |Y|); of c b times the rank loss, which is never more;
-        and of c b, where b = ln(1 + |Y^c| / |Y|).
+        Sums over the rows of c (mean of -ln s - ln |Y|); of c b times the rank loss, which is never more; and of c b, where b = ln(1 + |Y^c| / |Y|).
 
     >>> ranker = LabelRanker(3, np.ones(2))
     >>> votes = np.array([[0.8, 0.1, 0.1], [0.2, 0.4, 0.4]])
@@ -159,10 +158,9 @@ class LabelRanker:
             return scores
         spread = np.log1p(irrelevant.sum() / n)
         c = weight * min(1.0, 1 / spread)
-        order = np.log(np.arange(1, n + 1)).mean()
         self.surrogate += c * np.array(
             [
-                -np.log(scores[relevant]).mean() - order,
+                -np.log(scores[relevant]).mean() - np.log(n),
                 spread * float(rank_loss(scores, relevant, irrelevant)),
                 spread,
             ]

@@ -14,8 +14,8 @@ def label_ranker(model: Any) -> Bound:
     """Bound of the rank loss of a LabelRanker: that of the best fixed mixture of its votes, and what it lost on it.
 
     Rows count c b <= 1, where b = ln(1 + |Y^c| / |Y|) and c = min(1, 1/b): all alike but for those with many relevant
-    labels. The bound is sum of c (mean over Y of -ln s[l] - ln(|Y|!) / |Y|). Its two terms are the loss that no fixed
-    mixture could have gone below, and the most that a fixed mixture could have gained: the regret.
+    labels. The bound is the sum of c (mean over Y of -ln s[l] - ln |Y|), theorem 11. Its two terms are the loss that no
+    fixed mixture could have gone below, and the most that a fixed mixture could have gained: the regret.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def label_ranker(model: Any) -> Bound:
     total, suffered, weight = history.surrogate
     return Bound(
         name="LabelRanker, mixture",
-        statement="sum c b (rank loss) <= sum c (mean_Y -ln s - ln(|Y|!) / |Y|) <= best mixture's + regret",
+        statement="sum c b (rank loss) <= sum c (mean_Y -ln s - ln |Y|) <= best mixture's + regret",
         total=total,
         suffered=suffered,
         rounds=history.ranked_rounds,
