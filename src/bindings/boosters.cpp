@@ -134,12 +134,13 @@ void bind_boosters(nb::module_& m) {
             [](Model& self, nb::object rows, std::int64_t n_features, std::int32_t n_labels,
                Vector<std::int64_t> relevant_start, Vector<std::int32_t> relevant, Vector<std::int64_t> unknown_start,
                Vector<std::int32_t> unknown, Vector<double> weights, bool keep_scores, Vector<std::int64_t> shown_start,
-               Vector<std::int32_t> shown) {
+               Vector<std::int32_t> shown, bool keep_probabilities) {
                 return self.learn(std::move(rows), n_features, n_labels, {relevant_start, relevant},
-                                  {unknown_start, unknown}, weights, keep_scores, {shown_start, shown});
+                                  {unknown_start, unknown}, weights, keep_scores, {shown_start, shown},
+                                  keep_probabilities);
             },
             "rows"_a, "n_features"_a, "n_labels"_a, "relevant_start"_a, "relevant"_a, "unknown_start"_a, "unknown"_a,
-            "weights"_a, "keep_scores"_a, "shown_start"_a, "shown"_a)
+            "weights"_a, "keep_scores"_a, "shown_start"_a, "shown"_a, "keep_probabilities"_a = false)
         .def("show", &Model::show, "rows"_a, "n_features"_a, "turn"_a)
         .def("rank", &Model::rank, "rows"_a, "n_features"_a, "top"_a)
         .def("score", &Model::score, "rows"_a, "n_features"_a)

@@ -120,14 +120,15 @@ class Model {
     explicit Model(std::unique_ptr<Booster> booster) : booster_(std::move(booster)) {}
 
     // `n_labels` and `n_features` are what the rows and label sets were checked against. `shown` has a list for each
-    // row (see Labels), or nothing at all. Without `keep_scores` the array has no rows.
+    // row (see Labels), or nothing at all. Without `keep_scores` the array has no rows; with
+    // `keep_probabilities` each row has those behind the scores.
     NewArray<double> learn(nb::object rows, std::int64_t n_features, std::int32_t n_labels, const LabelLists& relevant,
-                           const LabelLists& unknown, Vector<double> weights, bool keep_scores,
-                           const LabelLists& shown) {
+                           const LabelLists& unknown, Vector<double> weights, bool keep_scores, const LabelLists& shown,
+                           bool keep_probabilities) {
         const Rows input(std::move(rows), n_features);
         const auto k = static_cast<std::size_t>(n_labels);
-        const std::size_t n_kept = keep_scores ? input.size() : 0;
-        std::unique_ptr<double[]> scores(new double[std::max<std::size_t>(1, n_kept) * k]);
+        const std::size_t n_kept = keep_scores ? input.size() : 0, width = keep_probabilities ? 2 * k : k;
+        std::unique_ptr<double[]> scores(new double[std::max<std::size_t>(1, n_kept) * width]);
         {
             nb::gil_scoped_release no_gil;
             const std::lock_guard<Lock> lock(lock_);
@@ -150,10 +151,11 @@ class Model {
                                                         shown.values.data() + shown.start.data()[first + j + 1]);
                 }
                 const Change change;
-                booster_->learn_block(examples.data(), n, &scores[keep_scores ? first * k : 0], keep_scores ? k : 0);
+                booster_->learn_block(examples.data(), n, &scores[keep_scores ? first * width : 0],
+                                      keep_scores ? width : 0, keep_probabilities);
             });
         }
-        return to_numpy(std::move(scores), {n_kept, k});
+        return to_numpy(std::move(scores), {n_kept, width});
     }
 
     // (rows, labels)

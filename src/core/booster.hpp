@@ -43,14 +43,15 @@ class Booster {
     std::int32_t n_votes() const { return n_votes_; }
     const Learners& learners() const { return learners_.all(); }
 
-    // One round of Algorithm 1. Writes the scores given before learning. If it throws, nothing has been learned, but by
-    // learners written in Python.
-    void learn(const Row& x, const Labels& given, double* scores) {
+    // One round of Algorithm 1. Writes the scores given before learning, and if asked what they say of P(relevant)
+    // behind them. If it throws, nothing has been learned, but by learners written in Python.
+    void learn(const Row& x, const Labels& given, double* scores, bool with_probabilities = false) {
         learn_marked();
         gather_votes(x);                                                   // line 4
         if (has_prefixes()) accumulate();                                  // line 5
         follow(votes_.data(), expert_scores_.data(), clock_ + 1, scores);  // lines 6 and 7
-        const Labels& labels = hear(given, scores);                        // line 8: the true labels
+        if (with_probabilities) write_probabilities(scores, scores + n_labels_);
+        const Labels& labels = hear(given, scores);  // line 8: the true labels
         if (labels.has_pairs()) {
             find_costs(labels);
             const double loss = loss_of(scores, labels, scratch_[0]);
@@ -69,7 +70,7 @@ class Booster {
 
     // The same for the rows of a block, which learners take together where they can: row r writes to scores +
     // r * stride. If it throws, the rows before the one that failed have been learned.
-    void learn_block(Example* rows, std::size_t n, double* scores, std::size_t stride);
+    void learn_block(Example* rows, std::size_t n, double* scores, std::size_t stride, bool with_probabilities = false);
 
     // The scores of the expert that is followed at the present clock, of n rows: row r at scores + r * k. Changes
     // nothing.
@@ -256,7 +257,12 @@ class Booster {
     // How many rows all learners can learn before this booster looks at their votes, with all the memory for it.
     std::size_t make_room_for_block(const Example* rows, std::size_t n);
     // Returns how many rows are done.
-    std::size_t learn_together(const Example* rows, std::size_t n, double* scores, std::size_t stride) noexcept;
+    std::size_t learn_together(const Example* rows, std::size_t n, double* scores, std::size_t stride,
+                               bool with_probabilities) noexcept;
+    void write_probabilities(const double* scores, double* out) const noexcept {
+        std::copy_n(scores, n_labels_, out);
+        calibration_.probabilities(out);
+    }
     void score_piece(const Row* x, std::size_t n, double* scores) const;
     void count_without_pairs(const Labels& labels, const double* scores) noexcept {
         if (calibrates_) calibration_.learn(scores, labels);

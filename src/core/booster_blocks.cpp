@@ -8,15 +8,15 @@ constexpr std::size_t kMostVotes = 1 << 16;  // at hand together
 constexpr std::size_t kRowsOfThread = 16;    // that one thread scores before it looks for more
 }  // namespace
 
-void Booster::learn_block(Example* rows, std::size_t n, double* scores, std::size_t stride) {
+void Booster::learn_block(Example* rows, std::size_t n, double* scores, std::size_t stride, bool with_probabilities) {
     for (std::size_t r = 0; r < n; ++r)
         rows[r].is_taught = rows[r].labels.has_pairs() || learns_without_pairs(rows[r].labels);
     for (std::size_t at = 0; at < n;) {
         const std::size_t together = make_room_for_block(rows + at, n - at);
         if (together > 1) {
-            at += learn_together(rows + at, together, scores + at * stride, stride);
+            at += learn_together(rows + at, together, scores + at * stride, stride, with_probabilities);
         } else {
-            learn(rows[at].x, rows[at].labels, scores + at * stride);
+            learn(rows[at].x, rows[at].labels, scores + at * stride, with_probabilities);
             ++at;
         }
     }
@@ -63,8 +63,7 @@ void Booster::probabilities(const Row* x, std::size_t n, double* out) const {
         const double* scores = out + r * k;
         double* own = out + 2 * r * k;
         if (r > 0) std::copy_n(scores, k, own);
-        std::copy_n(scores, k, own + k);
-        calibration_.probabilities(own + k);
+        write_probabilities(scores, own + k);
     }
 }
 
@@ -88,7 +87,8 @@ std::size_t Booster::make_room_for_block(const Example* rows, std::size_t n) {
 
 // The learners do not see the costs, so they go first. Returns how many rows are done: after a restart those that
 // follow have to be learned anew.
-std::size_t Booster::learn_together(const Example* rows, std::size_t n, double* scores, std::size_t stride) noexcept {
+std::size_t Booster::learn_together(const Example* rows, std::size_t n, double* scores, std::size_t stride,
+                                    bool with_probabilities) noexcept {
     const std::int64_t n_restarts = n_restarts_;
     const auto k = static_cast<std::size_t>(n_labels_);
     learners_.learn_block(rows, n, k, block_votes_.data());
@@ -98,6 +98,7 @@ std::size_t Booster::learn_together(const Example* rows, std::size_t n, double* 
         std::copy_n(&block_votes_[r * votes_.size()], votes_.size(), votes_.begin());
         if (has_prefixes()) accumulate();
         follow(votes_.data(), expert_scores_.data(), clock_ + 1, own);
+        if (with_probabilities) write_probabilities(own, own + k);
         if (!labels.has_pairs()) {
             if (learns_without_pairs(labels)) std::fill(costs_.begin(), costs_.end(), 0.0);
             count_without_pairs(labels, own);

@@ -123,7 +123,7 @@ def test_evaluate_train_then_test(boostline, data_folder):
     expected = bl.evaluate.train_then_test(model, data, "shuffled", 1).rank_loss
     run = results["ada_olmr", "shuffled"]["runs"][1]
     assert run["metrics"]["rank_loss"] == expected
-    assert set(run["metrics"]) == {"rank_loss", "coverage", "one_error"}
+    assert set(run["metrics"]) == {"rank_loss", "coverage", "one_error", "log_loss", "ece"}
 
 
 def test_evaluate_a_file_prequentially(csv_file, boostline, tmp_path):

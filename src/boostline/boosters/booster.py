@@ -144,6 +144,7 @@ class Booster(State):
         unknown: Any,
         return_scores: bool,
         shown: LabelLists = _NOT_SAID,
+        with_probabilities: bool = False,
     ) -> FloatArray | None:
         rows = read_rows(x, self._features)
         if shown is not _NOT_SAID and len(shown.start) != rows.n + 1:
@@ -168,6 +169,7 @@ class Booster(State):
                 return_scores,
                 shown.start,
                 shown.values,
+                with_probabilities,
             )
         except BaseException as error:
             # A row is learned by all or by nobody. With learners written in Python the whole call is taken back;
@@ -189,6 +191,27 @@ class Booster(State):
         if not return_scores:
             return None
         return scores[0] if rows.is_single else scores
+
+    def learn_with_probabilities(
+        self, x: Any, relevant: Any, *, weight: Any = 1.0, unknown: Any = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Learn as `learn` does; return scores and probabilities from before each example was learned.
+
+        Examples
+        --------
+        >>> import boostline as bl
+        >>> model = bl.LabelRanker(n_labels=2, seed=0)
+        >>> before = model.probabilities([[1.0, 2.0]])
+        >>> scores, likely = model.learn_with_probabilities([[1.0, 2.0]], [{1}])
+        >>> bool((likely == before).all())
+        True
+        """
+        with self._turn():
+            self._catch_up()
+            found = self._learn(x, relevant, weight, unknown, True, with_probabilities=True)
+        assert found is not None
+        k = found.shape[-1] // 2
+        return found[..., :k], found[..., k:]
 
     def score(self, x: Any) -> FloatArray:
         """Return a score for every label: (k,) for one example, (n, k) for a block. Higher is more relevant.

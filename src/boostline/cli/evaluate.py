@@ -139,7 +139,7 @@ def evaluate(
             raise typer.BadParameter("--delay and --plot need --protocol prequential")
         orders: Any = ["file", "shuffled"] if order is Order.both else [order.value]
         result: Any = ev.compare(makers, dataset, orders, range(seeds), metrics, freeze=freeze)
-        shown = "\n\n".join(result.table(name) for name in dict.fromkeys(("rank_loss", *metrics)))
+        shown = "\n\n".join(result.table(name) for name in result.metrics)
     else:
         if freeze:
             raise typer.BadParameter("--freeze needs --protocol train-then-test")

@@ -6,7 +6,7 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,14 @@ from boostline.contract.sparse import is_sparse
 from boostline.metrics.scores import Floats, read_scores
 
 
+class Predicted(NamedTuple):
+    """What a model said of rows, (n, k) each."""
+
+    scores: Floats
+    #: None for models that give none.
+    probabilities: Floats | None
+
+
 class Caller:
     """Calls one model and takes the time. Subclasses know how to pass rows and labels on."""
 
@@ -27,12 +35,15 @@ class Caller:
         self.cpu = 0.0
         self.wall = 0.0
 
-    def learn(self, X: Any, sets: LabelSets) -> Floats:
-        """Learn rows; return the scores (n, k) given before each of them was learned."""
+    def learn(self, X: Any, sets: LabelSets, is_judged: bool = True) -> Predicted:
+        """Learn rows; return what was predicted before each of them was learned.
+
+        Nobody looks at the probabilities of rows that are not judged.
+        """
         raise NotImplementedError
 
-    def score(self, X: Any, sets: LabelSets) -> Floats:
-        """Score rows without learning. Of `sets` only the numbers of rows and labels are looked at."""
+    def score(self, X: Any, sets: LabelSets) -> Predicted:
+        """Predict rows without learning. Of `sets` only the numbers of rows and labels are looked at."""
         raise NotImplementedError
 
     def _timed(self, function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
@@ -62,17 +73,19 @@ class Caller:
 class BoosterCaller(Caller):
     """Boostline's own models: a block is the loop of its rows, and labels are not read again."""
 
-    def learn(self, X: Any, sets: LabelSets) -> Floats:
-        scores: Floats = self._timed(self.model.learn, X, sets)
-        return scores
+    def learn(self, X: Any, sets: LabelSets, is_judged: bool = True) -> Predicted:
+        if not is_judged:
+            return Predicted(self._timed(self.model.learn, X, sets), None)
+        return Predicted(*self._timed(self.model.learn_with_probabilities, X, sets))
 
-    def score(self, X: Any, sets: LabelSets) -> Floats:
-        scores: Floats = self._timed(self.model.score, X)
-        return scores
+    def score(self, X: Any, sets: LabelSets) -> Predicted:
+        return Predicted(*self._timed(self.model.scores_and_probabilities, X))
 
 
 class PlainCaller(Caller):
     """Anything with `score` and `learn`: gets arrays, one example at a time unless it says that `blocks_are_rows`.
+
+    Its scores are taken for probabilities if it says that `scores_are_probabilities`.
 
     Parameters
     ----------
@@ -85,11 +98,15 @@ class PlainCaller(Caller):
         self._batch = sys.maxsize if getattr(model, "blocks_are_rows", False) else batch
         self._takes_unknown: bool | None = None
 
-    def learn(self, X: Any, sets: LabelSets) -> Floats:
-        return self._in_batches("learn", X, sets)
+    def learn(self, X: Any, sets: LabelSets, is_judged: bool = True) -> Predicted:
+        return self._predicted(self._in_batches("learn", X, sets))
 
-    def score(self, X: Any, sets: LabelSets) -> Floats:
-        return self._in_batches("score", X, sets)
+    def score(self, X: Any, sets: LabelSets) -> Predicted:
+        return self._predicted(self._in_batches("score", X, sets))
+
+    def _predicted(self, scores: Floats) -> Predicted:
+        told = getattr(self.model, "scores_are_probabilities", False)
+        return Predicted(scores, scores if told else None)
 
     def _in_batches(self, method: str, X: Any, sets: LabelSets) -> Floats:
         X = X.matrix if isinstance(X, Named) else X
@@ -127,7 +144,7 @@ class RiverCaller(Caller):
     """River's models and pipelines: one dict of features and one of labels at a time.
 
     Scores are those of `score_one`, or the probabilities of `predict_proba_one`. A label that the model has not scored,
-    because it does not know it yet, stands below all others.
+    because it does not know it yet, stands below all others, and its probability is 0.
     """
 
     #: Names of the labels, in the order of the columns of scores; the evaluation sets it.
@@ -137,35 +154,57 @@ class RiverCaller(Caller):
         super().__init__(name, model)
         last = last_step(model)
         self._method = "score_one" if hasattr(last, "score_one") else "predict_proba_one"
-        self._takes_unknown = type(last).__module__.startswith("boostline.")
+        self._takes_unknown = is_own = type(last).__module__.startswith("boostline.")
+        # River's own models have the method as well, but it need not work.
+        self._asks_twice = is_own and hasattr(last, "predict_proba_one")
         self.labels = list(getattr(last, "label_names", ()))
 
-    def learn(self, X: Any, sets: LabelSets) -> Floats:
-        scores = np.empty((sets.n, sets.n_labels))
+    def learn(self, X: Any, sets: LabelSets, is_judged: bool = True) -> Predicted:
+        found = []
         if sets.has_unknown and not self._takes_unknown:
             raise TypeError(
                 f"relevant has unknown labels, but model {self.name!r} has to know every label"
             )
-        for i, (x, codes) in enumerate(zip(_dicts(X), sets.relevance.tolist(), strict=True)):
-            scores[i] = self._scores(x, sets.n_labels)
+        for x, codes in zip(_dicts(X), sets.relevance.tolist(), strict=True):
+            found.append(self._predict(x, sets.n_labels, is_judged))
             y = {
                 label: None if code < 0 else code == 1
                 for label, code in zip(self.labels, codes, strict=False)
             }
             self._timed(self.model.learn_one, x, y)
-        return scores
+        return self._together(found, sets)
 
-    def score(self, X: Any, sets: LabelSets) -> Floats:
-        rows = [self._scores(x, sets.n_labels) for x in _dicts(X)]
-        return np.array(rows).reshape(sets.n, sets.n_labels)
+    def score(self, X: Any, sets: LabelSets) -> Predicted:
+        return self._together([self._predict(x, sets.n_labels, True) for x in _dicts(X)], sets)
 
-    def _scores(self, x: Mapping[Any, Any], k: int) -> Floats:
+    def _predict(
+        self, x: Mapping[Any, Any], k: int, is_judged: bool
+    ) -> tuple[Floats, Floats | None]:
         told = self._timed(getattr(self.model, self._method), x)
-        found = [told.get(label) for label in self.labels[:k]]
         if self._method == "predict_proba_one":
-            found = [one if one is None else one.get(True, 0.0) for one in found]
-        scores = np.array([-np.inf if one is None else one for one in found], dtype=np.float64)
-        return np.asarray(self._checked(self._method, scores, 1, k)[0])
+            scores = self._of_labels(told, k)
+            return scores, np.maximum(scores, 0.0)
+        scores = self._checked(self._method, self._in_order(told, k), 1, k)[0]
+        if not (self._asks_twice and is_judged):
+            return scores, None
+        return scores, np.maximum(self._of_labels(self.model.predict_proba_one(x), k), 0.0)
+
+    def _of_labels(self, told: Mapping[Any, Any], k: int) -> Floats:
+        relevant = {label: one.get(True, 0.0) for label, one in told.items()}
+        return np.asarray(self._checked("predict_proba_one", self._in_order(relevant, k), 1, k)[0])
+
+    def _in_order(self, told: Mapping[Any, Any], k: int) -> Floats:
+        found = [told.get(label) for label in self.labels[:k]]
+        return np.array([-np.inf if one is None else one for one in found], dtype=np.float64)
+
+    @staticmethod
+    def _together(rows: list[tuple[Floats, Floats | None]], sets: LabelSets) -> Predicted:
+        shape = sets.n, sets.n_labels
+        likely = [one for _, one in rows if one is not None]
+        return Predicted(
+            np.array([scores for scores, _ in rows]).reshape(shape),
+            np.array(likely).reshape(shape) if len(likely) == len(rows) else None,
+        )
 
 
 def last_step(model: Any) -> Any:

@@ -13,7 +13,7 @@ from boostline.display.progress import ProgressLike
 from boostline.display.tables import Table
 from boostline.evaluate.holdout import Order, train_then_test
 from boostline.evaluate.judged_models import MetricLike
-from boostline.evaluate.runs import Run
+from boostline.evaluate.runs import OF_PROBABILITIES, Run
 from boostline.evaluate.significance import PairedTest, wilcoxon
 
 
@@ -43,7 +43,13 @@ class Comparison:
         return statistics.stdev(values) if len(values) > 1 else math.nan
 
     def table(self, metric: str = "rank_loss") -> str:
-        """Return a text table: a line per model, a column per order, mean ± sd over the seeds."""
+        """Return a text table: a line per model, a column per order, mean ± sd over the seeds.
+
+        Parameters
+        ----------
+        metric
+            One of `metrics`. ``"log_loss"`` and ``"ece"`` are there for models that give probabilities.
+        """
         return self._table(metric).text()
 
     def markdown(self, metric: str = "rank_loss") -> str:
@@ -112,6 +118,12 @@ class Comparison:
         n = min(len(a), len(b))
         if over == "runs" or n == 0:
             return wilcoxon(*([run.metrics[metric] for run in runs[:n]] for runs in (a, b)))
+        for model, runs in ((first, a), (second, b)):
+            if metric in OF_PROBABILITIES and metric not in runs[0].values:
+                raise ValueError(
+                    f"metric is {metric!r}, but rows of model {model!r} have no value of it"
+                    + ("; use over='runs'" if metric in runs[0].metrics else "")
+                )
         return wilcoxon(a[0].values[metric], b[0].values[metric])
 
     def _table(self, metric: str) -> Table:
@@ -144,7 +156,16 @@ class Comparison:
         return {"results": results, "stopped": self.stopped}
 
     def _values(self, model: str, order: str, metric: str) -> list[float]:
-        return [run.metrics[metric] for run in self.runs[model, order]]
+        runs = self.runs[model, order]
+        if metric in OF_PROBABILITIES:  # not every model has them
+            runs = [run for run in runs if metric in run.metrics]
+        return [run.metrics[metric] for run in runs]
+
+    @property
+    def metrics(self) -> list[str]:
+        """Names of the metrics that at least one model has."""
+        found = (name for runs in self.runs.values() for run in runs for name in run.metrics)
+        return list(dict.fromkeys(found))
 
     def _cell(self, model: str, order: str, metric: str) -> str:
         mean, sd = self.mean(model, order, metric), self.sd(model, order, metric)

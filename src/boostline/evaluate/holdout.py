@@ -70,7 +70,8 @@ def train_then_test(
     Returns
     -------
     Run
-        With `.rank_loss`, `.metrics`, `.curve`, `.n_without_pairs` and `.seconds` (`.cpu` and
+        With `.rank_loss`, `.metrics` (with the log loss and ECE of models that give probabilities), `.curve`,
+        `.n_without_pairs` and `.seconds` (`.cpu` and
         `.wall`, of the model's calls in train and test). After Ctrl-C: the results so far, with
         `.stopped` set.
 
@@ -109,11 +110,11 @@ def train_then_test(
             part = slice(start, stop) if rows is None else rows[start:stop]
             X, some = take_rows(parts.X, part), sets.take(part)
             if start >= n_train and freeze:
-                scores = caller.score(X, some)
+                candidate.record(some, caller.score(X, some))
             else:
-                scores = candidate.learn(X, some)
-            if start >= n_train:
-                candidate.record(some, scores)
+                predicted = candidate.learn(X, some, is_judged=start >= n_train)
+                if start >= n_train:
+                    candidate.record(some, predicted)
             advance(stop - start)
     settings = {
         "protocol": "train_then_test",

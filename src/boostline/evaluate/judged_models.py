@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boostline.contract.label_sets import LabelSets
-from boostline.evaluate.callers import Caller
+from boostline.evaluate.callers import Caller, Predicted
 from boostline.evaluate.curves import CurveRecorder
-from boostline.evaluate.runs import Run, Seconds
-from boostline.metrics import Metric, Ranking, RankLoss, from_name
-from boostline.metrics.scores import Floats
+from boostline.evaluate.runs import OF_PROBABILITIES, Run, Seconds
+from boostline.metrics import Metric, ProbabilityTally, Ranking, RankLoss, from_name
 
 
 @runtime_checkable
@@ -34,7 +34,10 @@ MetricLike = str | Metric
 
 
 def make_metrics(metrics: MetricLike | Iterable[MetricLike]) -> list[Metric]:
-    """Return fresh metrics with distinct names; the rank loss is always the first."""
+    """Return fresh metrics with distinct names; the rank loss is always the first.
+
+    What is said of probabilities needs no naming, but may be named.
+    """
     if isinstance(metrics, (str, Metric)):
         metrics = [metrics]
     made: dict[str, Metric] = {"rank_loss": RankLoss()}
@@ -44,6 +47,8 @@ def make_metrics(metrics: MetricLike | Iterable[MetricLike]) -> list[Metric]:
             raise TypeError(
                 f"metrics has a {type(metric).__name__}, but must have names or metrics"
             )
+        if metric in OF_PROBABILITIES:
+            continue
         one = from_name(metric) if isinstance(metric, str) else metric.fresh()
         if one.name in given:
             raise ValueError(f"metrics has {one.name!r} twice")
@@ -85,22 +90,24 @@ class Candidate:
         self.metrics = [metric.fresh() for metric in metrics]
         self.n_learned = 0
         self._recorders = [CurveRecorder(window) for _ in metrics]
-        self._values: list[list[Floats]] = [[] for _ in metrics]
+        self._values: list[list[NDArray[np.float64]]] = [[] for _ in metrics]
         self._block = block
-        self._kept: list[tuple[LabelSets, Floats]] = []
+        self._kept: list[tuple[LabelSets, Predicted]] = []
+        self._tally = ProbabilityTally()
+        self._log_losses: list[NDArray[np.float64]] = []
         self._n_kept = 0
 
-    def learn(self, X: Any, sets: LabelSets) -> Floats:
-        """Learn rows; return the scores given before each of them was learned."""
-        scores = self.caller.learn(X, sets)
+    def learn(self, X: Any, sets: LabelSets, is_judged: bool = True) -> Predicted:
+        """Learn rows; return what was predicted before each of them was learned."""
+        predicted = self.caller.learn(X, sets, is_judged)
         self.n_learned += sets.n
-        return scores
+        return predicted
 
-    def record(self, sets: LabelSets, scores: Floats) -> None:
+    def record(self, sets: LabelSets, predicted: Predicted) -> None:
         """Hand predictions to the metrics."""
         if self._kept and self._kept[-1][0].n_labels != sets.n_labels:
             self.flush()
-        self._kept.append((sets, scores))
+        self._kept.append((sets, predicted))
         self._n_kept += sets.n
         if self._n_kept >= self._block:
             self.flush()
@@ -109,24 +116,40 @@ class Candidate:
         """Bring metrics and curves up to date."""
         if not self._kept:
             return
-        kept, scores = zip(*self._kept, strict=True)
+        kept, predicted = zip(*self._kept, strict=True)
         self._kept, self._n_kept = [], 0
         sets = LabelSets.together(kept)
-        block = Ranking(sets.is_relevant, np.concatenate(scores), sets.is_unknown)
+        block = Ranking(
+            sets.is_relevant, np.concatenate([one.scores for one in predicted]), sets.is_unknown
+        )
         for metric, recorder, all_values in zip(
             self.metrics, self._recorders, self._values, strict=True
         ):
             values = metric.update_ranking(block)
             recorder.extend(values)
             all_values.append(values)
+        likely = [one.probabilities for one in predicted if one.probabilities is not None]
+        if likely and len(likely) == len(predicted):
+            self._log_losses.append(
+                self._tally.update(sets.is_relevant, np.concatenate(likely), sets.is_unknown)
+            )
 
     def run(self, stopped: bool, settings: dict[str, Any]) -> Run:
         """Return the result so far."""
         self.flush()
+        metrics = {metric.name: metric.get() for metric in self.metrics}
+        units = {metric.name: metric.unit for metric in self.metrics}
+        own_values: dict[str, NDArray[np.float64]] = {}
+        # A River model that told no probabilities at first has none for all rows: then nothing is said.
+        if self._tally.n and self._tally.n == self.metrics[0].n:
+            found = (self._tally.log_loss, self._tally.calibration_error)
+            metrics |= dict(zip(OF_PROBABILITIES, found, strict=True))
+            units |= OF_PROBABILITIES
+            own_values["log_loss"] = np.concatenate(self._log_losses)
         return Run(
             model=self.name,
-            metrics={metric.name: metric.get() for metric in self.metrics},
-            units={metric.name: metric.unit for metric in self.metrics},
+            metrics=metrics,
+            units=units,
             curves={
                 metric.name: recorder.curve()
                 for metric, recorder in zip(self.metrics, self._recorders, strict=True)
@@ -140,5 +163,6 @@ class Candidate:
             values={
                 metric.name: np.concatenate(values) if values else np.zeros(0)
                 for metric, values in zip(self.metrics, self._values, strict=True)
-            },
+            }
+            | own_values,
         )

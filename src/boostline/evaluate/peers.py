@@ -25,7 +25,8 @@ class SklearnPeer:
     Parameters
     ----------
     estimator
-        Takes indicators (n, k). Scores are those of ``predict_proba``, else of ``decision_function``.
+        Takes indicators (n, k). Scores are those of ``predict_proba``, which an evaluation then judges as
+        probabilities as well, else of ``decision_function``.
     n_labels
         Number of labels, k.
     scaler
@@ -55,11 +56,18 @@ class SklearnPeer:
         self.scaler = scaler
         self._is_fitted = False
 
+    @property
+    def scores_are_probabilities(self) -> bool:
+        """Whether the estimator gives probabilities."""
+        return hasattr(self.estimator, "predict_proba")
+
     def score(self, x: Any) -> FloatArray:
         """Scores (k,) of one example or (n, k) of a matrix; all equal before the first example."""
         X = _rows(x)
         if not self._is_fitted:
-            found = np.zeros((X.shape[0], self.n_labels))
+            found = np.full(
+                (X.shape[0], self.n_labels), 0.5 if self.scores_are_probabilities else 0.0
+            )
         else:
             found = _scores(self.estimator, X if self.scaler is None else self.scaler.transform(X))
         return found[0] if np.ndim(x) == 1 else found
@@ -98,6 +106,11 @@ class BatchPeer:
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
+
+    @property
+    def scores_are_probabilities(self) -> bool:
+        """Whether the estimator gives probabilities."""
+        return hasattr(self.estimator, "predict_proba")
 
     def fit(self, X: Any, Y: Any) -> BatchPeer:
         """Fit to train rows and indicators (n, k)."""

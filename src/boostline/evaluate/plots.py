@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def plot_runs(runs: dict[str, Run], path: str | PathLike[str], heading: str | None = None) -> None:
     """Draw one panel per metric: windowed means as lines, cumulative means dashed."""
     first = next(iter(runs.values()))
-    metrics = list(first.metrics)
+    metrics = list(first.curves)
     figure, grid = panels(len(metrics), 3.4)
     for metric, axes in zip(metrics, grid, strict=True):
         window = first.curves[metric].window

@@ -13,6 +13,13 @@ from numpy.typing import NDArray
 from boostline.display.tables import Table
 from boostline.evaluate.curves import Curve
 
+#: Metrics of models that give probabilities, and their units: the log loss, and the calibration error of the five
+#: highest labels of each row.
+OF_PROBABILITIES = {
+    "log_loss": "mean of -ln p over rows and labels",
+    "ece": "probability less share, five highest labels",
+}
+
 
 @dataclass(frozen=True)
 class Seconds:
@@ -42,11 +49,13 @@ class Run:
     model
         Name of the model.
     metrics
-        Name of a metric -> its mean over the scored examples; NaN if there were none.
+        Name of a metric -> its mean over the scored examples; NaN if there were none. Models that give probabilities
+        also have ``"log_loss"`` and ``"ece"``, the calibration error of the five highest labels of each row (see
+        `boostline.metrics.calibration_error`).
     units
         Name of a metric -> what its value counts.
     curves
-        Name of a metric -> its `Curve` along the scored examples.
+        Name of a metric -> its `Curve` along the scored examples; not of ``"log_loss"`` and ``"ece"``.
     seconds
         CPU and wall time of the model's own calls.
     n
@@ -60,7 +69,7 @@ class Run:
     settings
         How the evaluation was called: order, seed, freeze, delay and the like.
     values
-        Name of a metric -> its value for each scored example.
+        Name of a metric -> its value for each scored example; not of ``"ece"``.
     """
 
     model: str
@@ -126,7 +135,7 @@ class Run:
 
 def runs_table(runs: dict[str, Run]) -> str:
     """Return a table with one line per run."""
-    names = list(next(iter(runs.values())).metrics)
+    names = list(dict.fromkeys(name for run in runs.values() for name in run.metrics))
     header = ["model", *names, "examples", "CPU s", "wall s", "CPU µs/example"]
     lines = []
     for name, run in runs.items():
@@ -134,7 +143,7 @@ def runs_table(runs: dict[str, Run]) -> str:
         lines.append(
             [
                 name,
-                *(f"{run.metrics[metric]:.4f}" for metric in names),
+                *(f"{run.metrics[one]:.4f}" if one in run.metrics else "-" for one in names),
                 f"{run.n:,}",
                 f"{run.seconds.cpu:.2f}",
                 f"{run.seconds.wall:.2f}",

@@ -150,7 +150,8 @@ def prequential(
     Returns
     -------
     Prequential
-        With `.runs`, `.table()`, `.to_dict()`, `.plot(path)`. After Ctrl-C: what there is, with
+        With `.runs`, `.table()`, `.to_dict()`, `.plot(path)`; the metrics of models that give
+        probabilities have their log loss and ECE as well. After Ctrl-C: what there is, with
         `.stopped` set and `.n_pending` label sets not learned.
 
     Examples
@@ -326,8 +327,9 @@ class _Delayed:
         for X, sets in _together(rows):
             scores = {}
             for candidate in self._candidates:
-                scores[candidate.name] = candidate.caller.score(X, sets)
-                candidate.record(sets, scores[candidate.name])
+                predicted = candidate.caller.score(X, sets)
+                scores[candidate.name] = predicted.scores
+                candidate.record(sets, predicted)
             self._advance(sets.n)
             if self._callback is not None:  # then there is one row at a time
                 last = {name: one[-1] for name, one in scores.items()}
@@ -337,7 +339,7 @@ class _Delayed:
         for start in range(0, len(rows), self._block):
             for X, sets in _together(rows[start : start + self._block]):
                 for candidate in self._candidates:
-                    candidate.learn(X, sets)
+                    candidate.learn(X, sets, is_judged=False)
 
 
 def _together(rows: Sequence[_Row]) -> Iterator[tuple[Any, LabelSets]]:

@@ -26,6 +26,7 @@ from boostline.metrics.functions import (
 )
 from boostline.metrics.label_set_scores import F1, example_f1, macro_f1, micro_f1
 from boostline.metrics.probabilities import (
+    ProbabilityTally,
     calibration_error,
     expected_calibration_error,
     log_loss,
@@ -41,6 +42,7 @@ from boostline.metrics.streaming import *  # noqa: F403 - a new metric is named 
 
 __all__ = [
     "F1",
+    "ProbabilityTally",
     "PropensityScoredPrecisionAt",
     "Ranking",
     "average_precision",

@@ -15,7 +15,13 @@ from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import whole_number
 from boostline.metrics.scores import read_scores
 
-__all__ = ["calibration_error", "expected_calibration_error", "log_loss", "log_loss_rows"]
+__all__ = [
+    "ProbabilityTally",
+    "calibration_error",
+    "expected_calibration_error",
+    "log_loss",
+    "log_loss_rows",
+]
 
 Values = NDArray[np.float64]
 
@@ -100,6 +106,56 @@ def expected_calibration_error(
         for _ in range(whole_number(draws, "draws", 1))
     ]
     return float(np.mean(errors))
+
+
+class ProbabilityTally:
+    """`log_loss` and `calibration_error` of a stream: update with one example or a block, read them at any moment.
+
+    Cutting a stream into blocks changes no bit of them.
+
+    Parameters
+    ----------
+    top, n_bins
+        As in `calibration_error`.
+
+    Examples
+    --------
+    >>> tally = ProbabilityTally(top=1)
+    >>> _ = tally.update([{0}, {1}], [[0.75, 0.25]] * 2)
+    >>> _ = tally.update({0}, [0.75, 0.25])
+    >>> round(tally.log_loss, 3), round(tally.calibration_error, 3)
+    (0.654, 0.083)
+    """
+
+    def __init__(self, *, top: int | None = 5, n_bins: int = 15) -> None:
+        self._top = None if top is None else whole_number(top, "top", 1)
+        self._gaps = np.zeros(whole_number(n_bins, "n_bins", 1))
+        self._n_judged = 0
+        self._total = 0.0
+        self.n = 0
+
+    def update(self, Y: Any, P: Any, unknown: Any = None) -> Values:
+        """Add one example or a block; return the log loss of each row."""
+        values = log_loss_rows(Y, P, unknown)
+        relevant, known, p = _read(Y, P, unknown)
+        p, happened = _highest(p, relevant, known, self._top)
+        place = np.minimum((p * len(self._gaps)).astype(np.intp), len(self._gaps) - 1)
+        # One after the other, so that blocks leave the bits of their rows.
+        np.add.at(self._gaps, place, p - happened)
+        self._total = float(np.add.accumulate(np.concatenate(([self._total], values)))[-1])
+        self._n_judged += p.size
+        self.n += len(values)
+        return values
+
+    @property
+    def log_loss(self) -> float:
+        """Mean over the rows so far; NaN before the first."""
+        return self._total / self.n if self.n else np.nan
+
+    @property
+    def calibration_error(self) -> float:
+        """Of the highest labels of the rows so far; NaN before the first."""
+        return float(np.abs(self._gaps).sum() / self._n_judged) if self._n_judged else np.nan
 
 
 def _read(Y: Any, P: Any, unknown: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Values]:
