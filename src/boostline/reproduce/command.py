@@ -108,7 +108,7 @@ def reproduce(
     printed and written as JSON, CSV and one HTML page.
     """
     if table is not None:
-        _other_table(table, data, docs, quiet, json)
+        _other_table(table, data, docs, quiet, json, out, fresh)
         return
     from boostline.cli.row_sources import Input
     from boostline.reproduce import Settings, run
@@ -160,21 +160,30 @@ def reproduce(
 
 
 def _other_table(
-    name: str, data: list[str] | None, docs: Path | None, quiet: bool, json: bool
+    name: str,
+    data: list[str] | None,
+    docs: Path | None,
+    quiet: bool,
+    json: bool,
+    out: Path,
+    fresh: bool,
 ) -> None:
     from boostline.reproduce.other_tables import TABLES
 
     if name not in TABLES:
         raise typer.BadParameter(f"{name!r} is none of {', '.join(TABLES)}", param_hint="--table")
     sets = {"sets": _split_names(data)} if data else {}
-    made = TABLES[name](**sets, progress=lambda text: None if quiet else note(text))
+    try:
+        made = TABLES[name](**sets, out=out, fresh=fresh, progress=False if quiet else None)
+    except KeyboardInterrupt:
+        note(f"stopped: finished sets are kept in {out}; the same command continues from there")
+        raise typer.Exit(_INTERRUPTED) from None
     if docs is not None:
         docs.write_text(made.table.markdown() + "\n", encoding="utf-8")
     if json:
         print_json({"table": name, "figures": made.figures, "left_out": made.left_out})
     elif not quiet:
         print_table(made.table)
-        print_text(made.table.note)
 
 
 def _print(result: object) -> None:

@@ -1,11 +1,13 @@
 """Tables of other fields: precision of batch learners for many labels (xc), F1 of stream learners (prequential).
 
 Our own figures are `LabelRanker` with its defaults, one pass, rows in file order or shuffled with seed 0; those of
-others are published ones (`boostline.reproduce.published`).
+others are published ones (`boostline.reproduce.published`). The figures of a finished set are kept in the folder of
+results, and not made again.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,6 +18,7 @@ import numpy as np
 from boostline.boosters import LabelRanker
 from boostline.data import DataError, Dataset, available, load
 from boostline.data.named_sets import NAMED_SETS
+from boostline.display.progress import Advance, ProgressLike, show_progress
 from boostline.display.tables import NONE, Table
 from boostline.evaluate.holdout import row_order
 from boostline.metrics import (
@@ -25,12 +28,14 @@ from boostline.metrics import (
     Ranking,
     propensities,
 )
+from boostline.reproduce.plan import fingerprint
 from boostline.reproduce.published import (
     PREQUENTIAL_BEST,
     PREQUENTIAL_MACRO,
     XC,
     XC_SETS,
 )
+from boostline.reproduce.store import Store
 
 __all__ = ["TABLES", "OtherTable", "prequential", "xc"]
 
@@ -58,30 +63,29 @@ class OtherTable:
 
 
 def xc(
-    sets: Sequence[str] = XC_SETS, progress: Callable[[str], None] = lambda text: None
+    sets: Sequence[str] = XC_SETS,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    fresh: bool = False,
+    progress: ProgressLike = None,
 ) -> OtherTable:
     """P@1/3/5 and PSP@1/3/5 on the test rows, frozen after the train rows and still learning.
 
     Train rows come shuffled: a model that is frozen cannot use that neighbouring rows are alike.
+
+    Parameters
+    ----------
+    sets
+        Named data sets.
+    out
+        Folder where the figures of each finished set are kept; those that are there already are not made again.
+    fresh
+        Make them again.
+    progress
+        True, False, None (on a terminal) or a function of (rows done, rows in all), for each set.
     """
-    figures: dict[str, dict[str, Any]] = {}
     data, left_out = _at_hand(sets)
-    for name, one in data.items():
-        progress(name)
-        order = row_order(one.n_train, len(one), "shuffled", 0)
-        assert order is not None
-        train, test = order[: one.n_train], order[one.n_train :]
-        model = LabelRanker(n_labels=one.n_labels, seed=0)
-        began = time.process_time()
-        for rows in _blocks(train):
-            model.learn(one.X[rows], one.Y[rows], return_scores=False)
-        seconds = time.process_time() - began
-        likely = propensities(one.Y[np.sort(train)])
-        figures[name] = {
-            "frozen": _precisions(one, test, likely, model.score),
-            "learning": _precisions(one, test, likely, None, model),
-            "ms_per_row": seconds / one.n_train * 1e3,
-        }
+    figures = _figures("xc", data, _xc_figures, out, fresh, progress)
     rows = [[method, *(_percent(of.get(name)) for name in data)] for method, of in XC.items()]
     for how in ("frozen", "learning"):
         rows.append(
@@ -105,14 +109,20 @@ def xc(
 
 def prequential(
     sets: Sequence[str] = tuple(PREQUENTIAL_BEST),
-    progress: Callable[[str], None] = lambda text: None,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    fresh: bool = False,
+    progress: ProgressLike = None,
 ) -> OtherTable:
-    """Micro-, macro- and example-F1 over the whole stream in file order, each row predicted before it is learned."""
-    figures: dict[str, dict[str, Any]] = {}
+    """Micro-, macro- and example-F1 over the whole stream in file order, each row predicted before it is learned.
+
+    Parameters
+    ----------
+    sets, out, fresh, progress
+        As in `xc`.
+    """
     data, left_out = _at_hand(sets)
-    for name, one in data.items():
-        progress(name)
-        figures[name] = _prequential_f1(one)
+    figures = _figures("prequential", data, _prequential_f1, out, fresh, progress)
     rows = []
     for name, of in figures.items():
         best, whose = PREQUENTIAL_BEST.get(name, (None, ""))
@@ -144,8 +154,57 @@ def prequential(
 TABLES: dict[str, Callable[..., OtherTable]] = {"xc": xc, "prequential": prequential}
 
 
+def _figures(
+    table: str,
+    data: dict[str, Dataset],
+    make: Callable[[Dataset, Advance], dict[str, Any]],
+    out: str | os.PathLike[str] | None,
+    fresh: bool,
+    progress: ProgressLike,
+) -> dict[str, dict[str, Any]]:
+    """The figures of each set: those that are kept, and the others made and kept at once."""
+    store = None if out is None else Store(out)
+    found: dict[str, dict[str, Any]] = {}
+    for name, one in data.items():
+        mark = "" if store is None else fingerprint(one)
+        kept = None if store is None or fresh else store.figures(table, name, mark)
+        if kept is None:
+            # Test rows of xc are passed over twice.
+            n_rows = len(one) + (one.n_test if table == "xc" else 0)
+            with show_progress(progress, name, n_rows, "rows") as advance:
+                kept = make(one, advance)
+            if store is not None:
+                store.add_figures(table, name, mark, kept)
+        found[name] = kept
+    return found
+
+
+def _xc_figures(data: Dataset, advance: Advance) -> dict[str, Any]:
+    order = row_order(data.n_train, len(data), "shuffled", 0)
+    assert order is not None
+    train, test = order[: data.n_train], order[data.n_train :]
+    model = LabelRanker(n_labels=data.n_labels, seed=0)
+    seconds = 0.0
+    for rows in _blocks(train):
+        began = time.process_time()
+        model.learn(data.X[rows], data.Y[rows], return_scores=False)
+        seconds += time.process_time() - began
+        advance(len(rows))
+    likely = propensities(data.Y[np.sort(train)])
+    return {
+        "frozen": _precisions(data, test, likely, advance, model.score),
+        "learning": _precisions(data, test, likely, advance, None, model),
+        "ms_per_row": seconds / data.n_train * 1e3,
+    }
+
+
 def _precisions(
-    data: Dataset, rows: Any, likely: Any, score: Any, learner: LabelRanker | None = None
+    data: Dataset,
+    rows: Any,
+    likely: Any,
+    advance: Advance,
+    score: Any,
+    learner: LabelRanker | None = None,
 ) -> dict[str, float]:
     metrics = {f"p@{k}": PrecisionAt(k) for k in _DEPTHS}
     scored = {f"psp@{k}": PropensityScoredPrecisionAt(k, likely) for k in _DEPTHS}
@@ -155,10 +214,11 @@ def _precisions(
         block = Ranking(truth, np.atleast_2d(scores))
         for metric in (*metrics.values(), *scored.values()):
             metric.update_ranking(block)
+        advance(len(some))
     return {name: 100 * metric.get() for name, metric in {**metrics, **scored}.items()}
 
 
-def _prequential_f1(data: Dataset) -> dict[str, dict[str, float]]:
+def _prequential_f1(data: Dataset, advance: Advance) -> dict[str, Any]:
     aims = ("micro-f1", "macro-f1")
     model = LabelRanker(n_labels=data.n_labels, seed=0)
     found = {aim: F1(data.n_labels) for aim in aims}
@@ -168,6 +228,7 @@ def _prequential_f1(data: Dataset) -> dict[str, dict[str, float]]:
         for aim in aims:
             found[aim].update(truth, likely > model.thresholds(aim))
         model.learn(x, truth, return_scores=False)
+        advance(1)
     return {
         aim: {"micro": f1.micro, "macro": f1.macro, "example": f1.example}
         for aim, f1 in found.items()

@@ -4,6 +4,7 @@
 
     folder/
       runs/<data>-<algorithm>-...-<digest>.json   one per run, the moment it is finished
+      tables/<table>-<data>-<fingerprint>.json    figures of one set in a table of another field
       data/<fingerprint>.json                     what each data set is like
       calls.json                                  when the command ran, and for how long
       results.json, runs.csv, table2.csv, table3.csv, report.html     made at the end
@@ -69,6 +70,19 @@ class Store:
             if record is not None and Settings(**record["task"]["settings"]) == settings:
                 found.append(record)
         return found
+
+    def add_figures(self, table: str, name: str, mark: str, figures: dict[str, Any]) -> None:
+        """Keep one set's figures of a table of another field."""
+        made = {"format": FORMAT, "version": boostline.__version__, "figures": figures}
+        write_atomically(self._figures(table, name, mark), json.dumps(made) + "\n")
+
+    def figures(self, table: str, name: str, mark: str) -> dict[str, Any] | None:
+        """Return such figures; None if this version of boostline has made none of these rows."""
+        made = _read(self._figures(table, name, mark))
+        return None if made is None else dict(made["figures"])
+
+    def _figures(self, table: str, name: str, mark: str) -> Path:
+        return self.folder / "tables" / f"{table}-{name}-{mark}.json"
 
     def add_data(self, name: str, mark: str, description: dict[str, Any]) -> None:
         """Keep what a data set is like, so that a report can tell without loading it again."""
