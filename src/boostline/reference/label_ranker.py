@@ -108,7 +108,8 @@ class LabelRanker:
     pool : LogPool
         The geometric mean of the votes.
     surrogate : array (3,)
-        Sums over the rows of c (mean of -ln s - ln |Y|); of c b times the rank loss, which is never more; and of c b, where b = ln(1 + |Y^c| / |Y|).
+        Sums over the rows of c (mean of -ln s - ln |Y|); of c b times the rank loss, which is never more; and of c b,
+        where b = ln(1 + |Y^c| / |Y|).
 
     >>> ranker = LabelRanker(3, np.ones(2))
     >>> votes = np.array([[0.8, 0.1, 0.1], [0.2, 0.4, 0.4]])
