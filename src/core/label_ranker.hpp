@@ -188,8 +188,8 @@ class LabelRanker final : public Booster {
     }
 
   private:
-    // Sums over all rows: of c (mean of -ln s[l] - ln |Y|), which bounds the second, the rank losses times c spread; and
-    // of c spread, which is the row's importance where spread >= 1.
+    // Sums over all rows: of c (mean of -ln s[l] - ln |Y|), which bounds the second, the rank losses times c spread;
+    // and of c spread, which is the row's importance where spread >= 1.
     struct Surrogate {
         double loss = 0.0, rank_loss = 0.0, weight = 0.0;
     };
