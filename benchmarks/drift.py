@@ -253,6 +253,9 @@ def plot(curves: dict[str, dict[str, NDArray[np.float64]]], path: str) -> None:
             places = (np.arange(40) + 0.5) * pieces.shape[1]
             panel.plot(places, np.nanmean(pieces, axis=1), label=model, color=colour, lw=1.4)
         panel.set(xlabel="rows", ylabel="rank loss", yscale="log")
+        panel.set_xticks(
+            np.linspace(0, len(rows), 5), [f"{n:,.0f}" for n in np.linspace(0, len(rows), 5)]
+        )
         title(panel, name)
     legend(figure)
     with open(path, "w", encoding="utf-8") as file:
