@@ -181,3 +181,14 @@ def test_adapters_hand_it_on():
     online.learn_one({"a": 1.0, "b": 2.0}, {"p": True, "q": False})
     booster = online.booster
     assert booster.memory_usage() <= booster.max_bytes == 3_000_000
+
+
+def test_a_file_whose_learners_are_larger_than_its_cap_is_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    model = bl.LabelRanker(4, max_bytes=2**23)
+    model.learn(X, X[:, :4] > 0)
+    config = model.config()
+    config["settings"]["max_bytes"] = 2**16
+    with pytest.raises(ValueError, match="max_bytes is 65,536, but must be about"):
+        bl.LabelRanker.from_config(config)

@@ -40,9 +40,9 @@ def refused(model, row):
 def test_the_error_says_what_is_needed_and_what_to_do(row, little_memory):
     message = refused(bl.LabelRanker(K, learners=[bl.learners.Linear()]), row)
     assert "x has 1,048,576 features and the model has 1,000 labels" in message
-    # 16 bytes for each feature and label: a weight and the sum of its squared gradients
+    # 8 bytes for each feature and label: a weight and the sum of its squared gradients
     named = re.search(r"need at least ([0-9.]+) GiB \(Linear the most\)", message)
-    assert named and 1.0 <= float(named[1]) / (16 * K * D / 2**30) < 1.01
+    assert named and 1.0 <= float(named[1]) / (8 * K * D / 2**30) < 1.01
     for help in ("HashingVectorizer(n_features=", "fewer labels", "n_hashed=", "paper_trees"):
         assert help in message
 

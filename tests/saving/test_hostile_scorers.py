@@ -174,6 +174,8 @@ def test_numbers_out_of_range_are_refused(case, tmp_path):
             for value in values:
                 if kinds[int(name.split(".")[1])] == "centroids" and value == 0.0:
                     continue  # a label without rows
+                if array.flat[0] == value:
+                    continue  # a row that was let go has no importance
                 attack = {**arrays, name: changed(array, 0, value)}
                 refuse(tmp_path / "m.blm", forged(metadata, attack))
                 tried += 1

@@ -120,6 +120,8 @@ class LabelRanker(Booster):
         )
         native.watch_drift(self._drift == "restart")
         if self._max_bytes is not None:
+            if self._resolved is not None:  # of a file, they may be too large for what it says
+                recapped(self._resolved, self._n_labels, n_features, self._max_bytes)
             native.set_most_entries(most_entries(self._max_bytes))
         return native
 

@@ -162,8 +162,8 @@ def recapped(
     missing = (_LEAST_PART + _LEAST_PART_OF_LABEL * n_labels) * parts - left
     if missing > 0:
         raise ValueError(
-            f"max_bytes is {max_bytes:,}, but must be about {max_bytes + missing:,} for a model that grows to "
-            f"{n_labels:,} labels and {n_features:,} features; make a new one"
+            f"max_bytes is {max_bytes:,}, but must be about {max_bytes + missing:,} for a model of these learners "
+            f"with {n_labels:,} labels and {n_features:,} features; make a new one"
         )
     return _with_caps(learners, left // parts if parts else 0, keep_rows=True)
 
