@@ -11,7 +11,11 @@ from boostline.display.colours import COLOURS
 
 DOCS = Path(__file__).parents[1] / "docs"
 OURS = COLOURS["blue"][0]
-PEERS = {"still-learning": COLOURS["orange"][0], "frozen": COLOURS["purple"][0]}
+# In the order of the rows of the tables.
+PEERS = {
+    "still-learning": [COLOURS["orange"][0]],
+    "frozen": [COLOURS["purple"][0], COLOURS["green"][0]],
+}
 TITLES = {
     "still-learning": "Still learning on the test rows",
     "frozen": "Frozen after the train rows",
@@ -33,18 +37,20 @@ def table(page: str, anchor: str) -> tuple[list[str], dict[str, list[float]]]:
 
 def main() -> None:
     page = (DOCS / "benchmarks.md").read_text()
-    figure, both = panels(2, 4.4, across=2, share=True)
+    figure, both = panels(2, 5.2, across=2, share=True)
     for axes, (anchor, text) in zip(both, TITLES.items(), strict=True):
         sets, losses = table(page, anchor)
         places = np.arange(len(sets))
         for i, (name, values) in enumerate(losses.items()):
             # Both panels share a legend: what is ours has one name.
             ours = name.startswith("LabelRanker")
-            label, colour = ("LabelRanker", OURS) if ours else (name, PEERS[anchor])
+            label, colour = ("LabelRanker", OURS) if ours else (name, PEERS[anchor][i])
             known = np.nan_to_num(values)
-            bars = axes.barh(places + 0.4 * (i - 0.5), known, 0.36, label=label, color=colour)
+            height = 0.8 / len(losses)
+            where = places + height * (i - (len(losses) - 1) / 2)
+            bars = axes.barh(where, known, 0.9 * height, label=label, color=colour)
             texts = [f"{value:.3f}"[1:] if value else "none" for value in known]
-            axes.bar_label(bars, texts, padding=3, fontsize=9)
+            axes.bar_label(bars, texts, padding=3, fontsize=8)
         axes.set_yticks(places, sets)
         axes.set_xlim(0, 0.19)
         axes.set_xticks([0, 0.05, 0.1, 0.15], ["0", ".05", ".10", ".15"])

@@ -16,7 +16,7 @@ def figures(page):
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "index.md"], ids=lambda p: p.name)
 def test_figures_are_those_of_the_benchmarks(page):
-    assert len(figures(page)) == 4
+    assert len(figures(page)) == 5
     assert figures(page) <= figures(DOCS / "benchmarks.md")
 
 
