@@ -8,7 +8,7 @@ import boostline as bl
 from boostline.inspect import explain
 from boostline.inspect.members import members_of
 from boostline.inspect.past_rows import row_parts
-from boostline.learners import Committee, Kernel, Linear, Neighbours, Ridge, SparseLinear
+from boostline.learners import Centroids, Committee, Kernel, Linear, Neighbours, Ridge, SparseLinear
 
 K = 5
 
@@ -45,6 +45,8 @@ def as_votes(kind, model, raw):
         p = 1 / (1 + np.exp(-8.0 * raw))
         share = arrays["learners.0.counts"] / arrays["learners.0.total"]
         votes = p * p / (p + 1e-3) + 3e-3 * share + 1e-6
+    elif kind == "centroids":
+        votes = np.exp(10.0 * raw)
     elif kind == "linear":
         votes = 1 / (1 + np.exp(-raw)) + 1e-6
     else:
@@ -53,7 +55,7 @@ def as_votes(kind, model, raw):
 
 
 @pytest.mark.parametrize("data", [table, words])
-@pytest.mark.parametrize("learner", [SparseLinear(), Linear(), Ridge()])
+@pytest.mark.parametrize("learner", [SparseLinear(), Centroids(), Linear(), Ridge()])
 def test_parts_of_a_linear_model_sum_to_its_score(learner, data):
     X, Y = data()
     model = bl.LabelRanker(K, learners=[learner])

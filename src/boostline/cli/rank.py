@@ -114,6 +114,11 @@ def _rank_files(
     from boostline.scale import rank_files
 
     loaded, _ = load_model(path)
+    if is_text_model(loaded):
+        raise typer.BadParameter(
+            "rankings of texts are printed, not written to a folder: leave out --out and --dask",
+            param_hint="--out",
+        )
     options = {name: value for name, value in options.items() if value is not None}
     count = loaded.n_labels if top == 0 else top
     with engine_for(jobs, dask) as engine:

@@ -1,6 +1,7 @@
 """What each feature adds to the score of a linear member: exact, because that score is a sum over features.
 
-`SparseLinear` and `Linear` add to the margin of the label (before it becomes a probability), `Ridge` to its prediction.
+`SparseLinear` and `Linear` add to the margin of the label (before it becomes a probability), `Ridge` to its prediction,
+`Centroids` to the cosine between the row and the label's mean row.
 """
 
 from __future__ import annotations
@@ -66,9 +67,27 @@ def sparse_units(x: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
 def _sparse_linear(
     member: Member, x: FloatArray, label: int
 ) -> tuple[NDArray[np.int64], FloatArray, float]:
+    (bias,) = member.arrays("bias")
+    features, parts = _sparse_products(member, x, label)
+    return features, parts, float(bias[label])
+
+
+def _centroids(
+    member: Member, x: FloatArray, label: int
+) -> tuple[NDArray[np.int64], FloatArray, float]:
+    (squares,) = member.arrays("squares")
+    features, parts = _sparse_products(member, x, label)
+    length = float(np.sqrt(squares[label]))
+    return features, parts / length if length else 0.0 * parts, 0.0
+
+
+def _sparse_products(
+    member: Member, x: FloatArray, label: int
+) -> tuple[NDArray[np.int64], FloatArray]:
+    """The features of a row, and what each adds to its product with the label's sparse weights."""
     features, values = sparse_units(x)
-    known, lengths, labels, weights, bias = member.arrays(
-        "features", "n_weights", "weight_labels", "weights", "bias"
+    known, lengths, labels, weights = member.arrays(
+        "features", "n_weights", "weight_labels", "weights"
     )
     own = labels == label
     of_label = np.repeat(known, lengths)[own]  # ascending
@@ -77,7 +96,7 @@ def _sparse_linear(
         place = np.minimum(np.searchsorted(of_label, features), len(of_label) - 1)
         found = of_label[place] == features
         parts[found] = values[found] * weights[own][place[found]].astype(np.float64)
-    return features, parts, float(bias[label])
+    return features, parts
 
 
 def _linear(
@@ -108,4 +127,9 @@ def _ridge(
 
 _EXPLAIN: dict[
     str, Callable[[Member, FloatArray, int], tuple[NDArray[np.int64], FloatArray, float]]
-] = {"sparse_linear": _sparse_linear, "linear": _linear, "ridge": _ridge}
+] = {
+    "sparse_linear": _sparse_linear,
+    "centroids": _centroids,
+    "linear": _linear,
+    "ridge": _ridge,
+}
