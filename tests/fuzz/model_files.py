@@ -213,7 +213,9 @@ def _use(rng: np.random.Generator, path: Path) -> bool:
         _finite(model.score(X), "score")
     except ValueError as error:
         # Before the first example nobody can know whether the learners fit to its features.
-        if model.n_features is None and re.search("x has|covariates|can be used|max_bytes is", str(error)):
+        if model.n_features is None and re.search(
+            "x has|covariates|can be used|max_bytes is", str(error)
+        ):
             return True
         raise
     model.rank(X, top=2)

@@ -8,7 +8,16 @@ import boostline as bl
 from boostline.inspect import explain
 from boostline.inspect.members import members_of
 from boostline.inspect.past_rows import row_parts
-from boostline.learners import Centroids, Committee, Kernel, Linear, Neighbours, Ridge, SparseLinear
+from boostline.learners import (
+    Centroids,
+    Committee,
+    Generations,
+    Kernel,
+    Linear,
+    Neighbours,
+    Ridge,
+    SparseLinear,
+)
 
 K = 5
 
@@ -68,6 +77,20 @@ def test_parts_of_a_linear_model_sum_to_its_score(learner, data):
             raw[label] = parts.score
         votes = as_votes(learner.kind, model, raw)
         np.testing.assert_allclose(votes, model.votes(x).reshape(-1, K)[0], rtol=2e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize("n", [30, 95, 140])
+def test_of_generations_the_older_one_is_explained(n):
+    X, Y = ranked(table)
+    model = bl.LabelRanker(K, learners=[Committee([Ridge(), Generations(Linear(), length=40)])])
+    model.learn(X[:n], Y[:n])
+    raw = np.empty(K)
+    for label in range(K):
+        of_ridge, of_recent = explain(model, X[150], label).linear
+        assert (of_ridge.vote, of_recent.vote) == (0, 1)
+        raw[label] = of_recent.score
+    votes = as_votes("linear", model, raw)
+    np.testing.assert_allclose(votes, model.votes(X[150])[1], rtol=2e-4, atol=1e-7)
 
 
 @pytest.mark.parametrize("n", [150, 20])

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,9 @@ class LinearParts:
 
 def linear_parts(member: Member, x: FloatArray, label: int) -> LinearParts | None:
     """The parts of a label's score for a row (d,); None if the member is not linear."""
+    if member.kind == "generations":  # the older one serves
+        inner = member.settings.of
+        member = replace(member, kind=inner.kind, settings=inner, prefix=f"{member.prefix}old.")
     explain = _EXPLAIN.get(member.kind)
     if explain is None or getattr(member.settings, "n_hashed", False):
         return None
