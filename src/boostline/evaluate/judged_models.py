@@ -130,9 +130,10 @@ class Candidate:
             all_values.append(values)
         likely = [one.probabilities for one in predicted if one.probabilities is not None]
         if likely and len(likely) == len(predicted):
-            self._log_losses.append(
-                self._tally.update(sets.is_relevant, np.concatenate(likely), sets.is_unknown)
-            )
+            p = np.concatenate(likely).astype(np.float64, copy=False)
+            hidden = sets.is_unknown
+            known = np.ones(p.shape, np.bool_) if hidden is None else ~hidden
+            self._log_losses.append(self._tally.update_read(sets.is_relevant, known, p))
 
     def run(self, stopped: bool, settings: dict[str, Any]) -> Run:
         """Return the result so far."""

@@ -48,7 +48,10 @@ def log_loss_rows(Y: Any, P: Any, unknown: Any = None) -> Values:
     >>> log_loss_rows([{0}, set()], [[0.9, 0.1], [0.9, 0.1]]).round(3).tolist()
     [0.105, 1.204]
     """
-    relevant, known, p = _read(Y, P, unknown)
+    return _log_losses(*_read(Y, P, unknown))
+
+
+def _log_losses(relevant: NDArray[np.bool_], known: NDArray[np.bool_], p: Values) -> Values:
     p = np.clip(p, _LEAST, 1 - _LEAST)
     loss = -np.where(relevant, np.log(p), np.log1p(-p))
     return np.asarray((loss * known).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
@@ -136,10 +139,15 @@ class ProbabilityTally:
 
     def update(self, Y: Any, P: Any, unknown: Any = None) -> Values:
         """Add one example or a block; return the log loss of each row."""
-        values = log_loss_rows(Y, P, unknown)
-        relevant, known, p = _read(Y, P, unknown)
+        return self.update_read(*_read(Y, P, unknown))
+
+    def update_read(
+        self, relevant: NDArray[np.bool_], known: NDArray[np.bool_], p: Values
+    ) -> Values:
+        """The same for a block of indicators (n, k) that nobody needs to read again."""
+        values = _log_losses(relevant, known, p)
         p, happened = _highest(p, relevant, known, self._top)
-        place = np.minimum((p * len(self._gaps)).astype(np.intp), len(self._gaps) - 1)
+        place = np.clip((p * len(self._gaps)).astype(np.intp), 0, len(self._gaps) - 1)
         # One after the other, so that blocks leave the bits of their rows.
         np.add.at(self._gaps, place, p - happened)
         self._total = float(np.add.accumulate(np.concatenate(([self._total], values)))[-1])
