@@ -14,6 +14,6 @@ rm -rf build/wheel
 .venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel .
 BOOSTLINE_WHEEL=$(echo "$PWD"/build/wheel/boostline-*.whl)
 export BOOSTLINE_WHEEL
-.venv/bin/python -m pip install --quiet --disable-pip-version-check "$BOOSTLINE_WHEEL[$1]"
+.venv/bin/python -m pip install --quiet --disable-pip-version-check "${BOOSTLINE_WHEEL}[$1]"
 # pip takes a wheel for installed already when the version is the same.
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$BOOSTLINE_WHEEL"

@@ -57,7 +57,8 @@ class NearestMemory {
         const std::size_t width = PointBlocks::width(size());
         scratch.distances.resize(n * width);
         if (size() > 0) points_.distances(points, n, size(), scratch.distances.data());
-        for (std::size_t r = 0; r < n; ++r) score_at(&scratch.distances[r * width], scratch, raw + r * n_labels_);
+        for (std::size_t r = 0; r < n; ++r)
+            score_at(scratch.distances.data() + r * width, scratch, raw + r * n_labels_);
     }
     void score(const float* point, Scratch& scratch, double* raw) const { score_block(point, 1, scratch, raw); }
 
