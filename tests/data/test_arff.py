@@ -420,3 +420,10 @@ def test_both_ways_through_a_block_refuse_the_same(pieces: list[str], row: str) 
     quick = outcome(f"{head}@data\n{line}\n")
     slow = outcome(f"{head}@attribute t string\n@data\n{other}\n", drop=["t"])
     assert quick == slow
+
+
+def test_an_attribute_whose_type_is_another_kind_of_blank_is_refused(tmp_path):
+    path = tmp_path / "d.arff"
+    path.write_text("@relation r\n@attribute a \x1f\n@attribute b numeric\n@data\n1,2\n")
+    with pytest.raises(DataError, match="without a name or without a type"):
+        data.load(path, labels=["b"])

@@ -78,3 +78,9 @@ def test_learners_none_of_which_takes_part_are_an_error_and_no_model_that_cannot
             use()
     model.save(tmp_path / "m.blm")
     assert bl.load(tmp_path / "m.blm").n_features is None
+
+
+@pytest.mark.parametrize("kind", [OutputNeighbours, bl.learners.Stack])
+def test_a_member_that_reads_from_nobody_is_refused(kind):
+    with pytest.raises(ValueError, match="reads is empty, but must name"):
+        kind(reads=())

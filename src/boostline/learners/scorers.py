@@ -441,6 +441,8 @@ class Generations(Scorer):
 def _check_reads(reads: Any) -> None:
     if not isinstance(reads, list | tuple) or not all(isinstance(name, str) for name in reads):
         raise TypeError(f"reads is {reads!r}, but must be names of a committee's members")
+    if not reads:  # it would take the features for the scores of labels
+        raise ValueError("reads is empty, but must name at least one member of the committee")
 
 
 def _draw_seed(rng: np.random.Generator) -> int:

@@ -120,10 +120,11 @@ def _parse_attribute(text: str, line: int) -> Attribute:
     # A nominal domain may follow the name without a blank between them.
     name, position = read_value(text, 0, BLANKS + "{")
     kind = text[position:].strip(BLANKS)
-    if not name or not kind:
+    words = kind.split()  # at more kinds of blanks than BLANKS has
+    if not name or not words:
         raise ValueError("has an @attribute without a name or without a type")
     if not kind.startswith("{"):
-        word = kind.split()[0].lower()
+        word = words[0].lower()
         return Attribute(name, "numeric" if word in NUMERIC_TYPES else word, None, line)
     domain: dict[str, None] = {}
     position = 1
