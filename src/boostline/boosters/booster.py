@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostline import _core
-from boostline.boosters.aims import Aim, read_aim
+from boostline.boosters.probabilities import Probabilities
 from boostline.boosters.state import State
 from boostline.boosters.undo import Undo
 from boostline.contract.frames import distinct
@@ -32,7 +31,7 @@ _SETTINGS_STREAM = 1
 _NOT_SAID = LabelLists(np.zeros(0, np.int64), np.zeros(0, np.int32))
 
 
-class Booster(State):
+class Booster(Probabilities, State):
     """Base class of all models."""
 
     #: A block is learned exactly as the loop of its rows (see `boostline.evaluate.prequential`).
@@ -246,71 +245,6 @@ class Booster(State):
         # nanobind's int64 is C's long long, NumPy's is long: the same numbers, but NumPy would show the type.
         order = native.rank(rows.native, rows.n_features, top).view(np.int64)
         return order[0] if rows.is_single else order
-
-    def probabilities(self, x: Any) -> FloatArray:
-        """Return the probability that each label is relevant: (k,) for one example, (n, k) for a block.
-
-        They are learned from scores that were given before their example was learned, and follow the stream. They lie
-        strictly between 0 and 1 and need not sum to 1: a row may have several relevant labels, or none.
-
-        Examples
-        --------
-        >>> import numpy as np, boostline as bl
-        >>> X = np.random.default_rng(0).normal(size=(2000, 3))
-        >>> model = bl.LabelRanker(n_labels=3, seed=1)
-        >>> _ = model.learn(X, X == X.max(axis=1, keepdims=True))
-        >>> model.probabilities([0.0, 2.0, -2.0]).round(1)
-        array([0., 1., 0.])
-        """
-        return self.scores_and_probabilities(x)[1]
-
-    def scores_and_probabilities(self, x: Any) -> tuple[FloatArray, FloatArray]:
-        """Return `score` and `probabilities` of the same moment, for little more than the time of one."""
-        rows = read_rows(x, self._features)
-        found = self._ready(rows.n_features).scores_and_probabilities(rows.native, rows.n_features)
-        return (found[0, 0], found[0, 1]) if rows.is_single else (found[:, 0], found[:, 1])
-
-    def thresholds(self, aim: Aim = "micro-f1") -> FloatArray:
-        """Return for each label the probability above which `predict` names it, (k,); see there."""
-        share = read_aim(aim)
-        if isinstance(share, float):
-            return np.full(self._n_labels, share)
-        return self._ready(self._n_features or 1).thresholds(share == "macro-f1")
-
-    def predict(self, x: Any, aim: Aim = "micro-f1") -> NDArray[np.bool_]:
-        """Return which labels are relevant, chosen for ``aim``: (k,) for one example, (n, k) for a block.
-
-        Parameters
-        ----------
-        x
-            One example or a block, as in `learn`.
-        aim
-            ``"micro-f1"``: all labels count alike, frequent ones most. ``"macro-f1"``: the mean of the labels' own F1;
-            rare labels are named more readily. Or a number in (0, 1): the probability above which a label is named.
-            If a wrong label costs w and a missed one m, the number is w / (w + m); 0.5 makes the fewest errors.
-
-        Examples
-        --------
-        >>> import numpy as np, boostline as bl
-        >>> X = np.random.default_rng(0).normal(size=(500, 4))
-        >>> model = bl.LabelRanker(n_labels=4, seed=1)
-        >>> _ = model.learn(X, X > 0.5)
-        >>> model.predict([2.0, -1.0, -1.0, 2.0])
-        array([ True, False, False,  True])
-        """
-        return self.probabilities(x) > self.thresholds(aim)
-
-    @contextmanager
-    def probabilities_stay(self, stay: bool = True) -> Iterator[None]:
-        """For `with`: rows that were learned before are learned again. Their scores say nothing about new rows."""
-        if self._native is None or not stay:
-            yield
-            return
-        self._native.learn_probabilities(False)
-        try:
-            yield
-        finally:
-            self._native.learn_probabilities(True)
 
     def votes(self, x: Any) -> FloatArray:
         """Return the learners' votes h^i: (N, k) for one example, (n, N, k) for a block."""
