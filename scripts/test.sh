@@ -12,6 +12,7 @@ step "types"
 step "documentation"
 .venv/bin/mkdocs build --strict --quiet --site-dir "$(mktemp -d)"
 step "examples in the code"
+unset PYTHONDONTWRITEBYTECODE # compiling the tests anew takes each worker seconds
 .venv/bin/python -m pytest -q -n "${JOBS:-2}" --doctest-modules --pyargs boostline
 step "tests"
 # Those marked slow repeat the paper's experiments in full; `bash scripts/test.sh -m slow` runs them.

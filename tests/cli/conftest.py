@@ -1,8 +1,10 @@
 """The command as a real process, and files to work on."""
 
+import contextlib
 import io
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -55,17 +57,25 @@ def boostline(tmp_path, monkeypatch, capsys):
     return run
 
 
-@pytest.fixture
-def csv_file(tmp_path):
-    write_csv(tmp_path / "data.csv", *rows(1000))
-    return tmp_path / "data.csv"
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory):
+    """A folder with a file of rows and the model that was trained on it; tests work on copies."""
+    folder = tmp_path_factory.mktemp("trained")
+    write_csv(folder / "data.csv", *rows(1000))
+    with contextlib.chdir(folder), pytest.raises(SystemExit) as ended:
+        main(
+            ["train", "data.csv", "--labels", "tag_*", "--drop", "id"]
+            + ["-a", "ada_olmr", "--learners", "paper:8", "--model", "m.blm"]
+        )
+    assert not ended.value.code
+    return folder
 
 
 @pytest.fixture
-def model_file(csv_file, boostline, tmp_path):
-    done = boostline(
-        *("train", "data.csv", "--labels", "tag_*", "--drop", "id"),
-        *("-a", "ada_olmr", "--learners", "paper:8", "--model", "m.blm"),
-    )
-    assert done.code == 0, done.err
-    return tmp_path / "m.blm"
+def csv_file(trained, tmp_path):
+    return Path(shutil.copy2(trained / "data.csv", tmp_path))
+
+
+@pytest.fixture
+def model_file(trained, csv_file, boostline, tmp_path):
+    return Path(shutil.copy2(trained / "m.blm", tmp_path))

@@ -120,10 +120,11 @@ def test_load_and_go_on_is_never_having_stopped(kind, tmp_path):
 
     def stop(model):
         model.save(first)
-        loaded = kind.load(first, n_threads=2)
-        loaded.save(again)
-        assert first.read_bytes() == again.read_bytes()
+        loaded = kind.load(first, n_threads=1 + model.clock % 2)
         assert type(loaded) is type(model) and loaded.clock == model.clock
+        if model.clock in (0, 33, 64, NEW_LABEL, NEW_FEATURES):
+            loaded.save(again)
+            assert first.read_bytes() == again.read_bytes()
         return loaded
 
     assert_the_plain_life(kind, *live(kind.make(), stop=stop))

@@ -67,7 +67,7 @@ def test_labels_and_features_may_come_while_others_learn_and_score(kind):
             assert "features, but" in str(error)
 
     learn()
-    with beside(learn, learn, score):
+    with beside(learn, score):
         for n in range(3):
             model.add_labels(1)
             model.add_features(1)
