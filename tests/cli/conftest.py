@@ -62,11 +62,10 @@ def trained(tmp_path_factory):
     """A folder with a file of rows and the model that was trained on it; tests work on copies."""
     folder = tmp_path_factory.mktemp("trained")
     write_csv(folder / "data.csv", *rows(1000))
+    data = ("data.csv", "--labels", "tag_*", "--drop", "id")
+    options = ("-a", "ada_olmr", "--learners", "paper:8", "--model", "m.blm")
     with contextlib.chdir(folder), pytest.raises(SystemExit) as ended:
-        main(
-            ["train", "data.csv", "--labels", "tag_*", "--drop", "id"]
-            + ["-a", "ada_olmr", "--learners", "paper:8", "--model", "m.blm"]
-        )
+        main(["train", *data, *options])
     assert not ended.value.code
     return folder
 

@@ -22,8 +22,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from boostline.learners import scorers
+from boostline.learners import composite_scorers, scorers
 from boostline.learners.committee import Committee, auto_mix
+from boostline.learners.composite_scorers import *  # noqa: F403
 from boostline.learners.description import Description, from_config
 from boostline.learners.encodings import (
     Binary,
@@ -57,7 +58,7 @@ __all__ = [
     "from_config",
     "paper_trees",
 ]
-__all__ += scorers.__all__
+__all__ += scorers.__all__ + composite_scorers.__all__
 
 
 def describe(learners: Any) -> list[Description]:

@@ -11,19 +11,17 @@ import numpy as np
 
 from boostline import _core
 from boostline.contract.numbers import whole_number
+from boostline.learners.composite_scorers import Generations, OutputNeighbours, Stack
 from boostline.learners.description import Description, from_config
 from boostline.learners.scorers import (
     Centroids,
-    Generations,
     Kernel,
     Linear,
     Neighbours,
-    OutputNeighbours,
     Recency,
     Ridge,
     Scorer,
     SparseLinear,
-    Stack,
 )
 
 #: Every vote takes time in proportion to the labels, and counters of labels spoil the first places where labels are

@@ -7,19 +7,17 @@ give to the booster is their scores as a distribution. Each can be a learner of 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
 from boostline import _core
 from boostline.contract.numbers import real_number, whole_number
-from boostline.learners.description import Description, from_config
+from boostline.learners.description import Description
 
 #: Numbers that a member goes through for a row, where labels are many: a fraction of a millisecond.
 MOST_WORK = 750_000
-MOST_NEIGHBOURS = 2_000_000  # single precision, one after the other
 
 #: With a smaller penalty the inverses of least squares would overflow.
 LEAST_RIDGE = 1e-12
@@ -27,15 +25,12 @@ LEAST_RIDGE = 1e-12
 
 __all__ = [
     "Centroids",
-    "Generations",
     "Kernel",
     "Linear",
     "Neighbours",
-    "OutputNeighbours",
     "Recency",
     "Ridge",
     "SparseLinear",
-    "Stack",
 ]
 
 
@@ -329,120 +324,6 @@ class Recency(Scorer):
         self, n_features: int, rng: np.random.Generator, n_labels: int = 1
     ) -> list[Description]:
         return [] if self.most_labels is not None and n_labels > self.most_labels else [self]
-
-
-@dataclass(frozen=True)
-class OutputNeighbours(Scorer):
-    """Nearest neighbours in the space of the scores of other members.
-
-    Only in a `Committee`. ``reads`` names the members; the distance is that of the sums of their scores.
-    """
-
-    kind: ClassVar[str] = "output_neighbours"
-    reads: tuple[str, ...] = ("kernel",)
-    n_neighbours: int = 40
-    memory: int = 4000
-
-    def __post_init__(self) -> None:
-        _check_reads(self.reads)
-        Neighbours(self.n_neighbours, self.memory)
-
-    def for_many_labels(self, n_labels: int, n_features: int) -> Scorer:
-        return dataclasses.replace(
-            self, memory=min(self.memory, max(MOST_NEIGHBOURS // n_labels, 1))
-        )
-
-    def least_bytes(self, n_labels: int, n_features: int) -> int:
-        return 16 * n_labels  # how often each was relevant, and known
-
-
-@dataclass(frozen=True)
-class Stack(Scorer):
-    """Least squares on the scores of other members, for all labels together, so it learns which go together.
-
-    Only in a `Committee`. ``reads`` names the members, whose scores are summed; ``ridge`` is as in `Ridge`.
-    """
-
-    kind: ClassVar[str] = "stack"
-    is_for_few_labels: ClassVar[bool] = True
-    reads: tuple[str, ...] = ("kernel", "linear", "ridge")
-    ridge: float = Ridge.ridge
-
-    def __post_init__(self) -> None:
-        _check_reads(self.reads)
-        Ridge(self.ridge)
-
-    def least_bytes(self, n_labels: int, n_features: int) -> int:
-        return 12 * n_labels * n_labels
-
-
-@dataclass(frozen=True)
-class Generations(Scorer):
-    """A scorer that forgets all but the last rows: an old one serves while a young one of the same kind grows up.
-
-    What serves has seen between ``length`` and twice as many of the last rows, and nothing before: no weight, no
-    scale and no landmark is older. A committee calls it by the scorer it is made of: "recent_linear", for example.
-
-    Parameters
-    ----------
-    of
-        The scorer, for example ``Linear()``.
-    length
-        Rows after which a new one is started.
-
-    Examples
-    --------
-    >>> from boostline.learners import Committee, Generations, Linear
-    >>> Committee([Linear(), Generations(Linear(), length=500)]).names
-    ['linear', 'recent_linear']
-    """
-
-    kind: ClassVar[str] = "generations"
-    is_for_few_labels: ClassVar[bool] = True
-    of: Scorer = dataclasses.field(default_factory=Linear)
-    length: int = 1000
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.of, Scorer) or self.of.reads or isinstance(self.of, Generations):
-            raise TypeError(
-                f"of is {self.of!r}, but must be a scorer that reads features, such as Linear()"
-            )
-        whole_number(self.length, "length", 1, 2**31 - 1)
-
-    @property
-    def name(self) -> str:
-        return f"recent_{self.of.name}"
-
-    @property
-    def is_for_few_features(self) -> bool:  # type: ignore[override]
-        # Where the size of the state grows with the features, two of them are too much for many.
-        return self.of.is_for_few_features or self.of.least_bytes(1, 1) > 0
-
-    def resolve(
-        self, n_features: int, rng: np.random.Generator, n_labels: int = 1
-    ) -> list[Description]:
-        (of,) = self.of.resolve(n_features, rng, n_labels)
-        return [dataclasses.replace(self, of=of)]  # type: ignore[arg-type]
-
-    def least_bytes(self, n_labels: int, n_features: int) -> int:
-        return 2 * self.of.least_bytes(n_labels, n_features)
-
-    def config(self) -> dict[str, Any]:
-        return {"kind": self.kind, "of": self.of.config(), "length": self.length}
-
-    @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> Self:
-        values = dict(values)
-        if isinstance(of := values.get("of"), Mapping):
-            values["of"] = from_config(of)
-        return super().from_values(values)
-
-
-def _check_reads(reads: Any) -> None:
-    if not isinstance(reads, list | tuple) or not all(isinstance(name, str) for name in reads):
-        raise TypeError(f"reads is {reads!r}, but must be names of a committee's members")
-    if not reads:  # it would take the features for the scores of labels
-        raise ValueError("reads is empty, but must name at least one member of the committee")
 
 
 def _draw_seed(rng: np.random.Generator) -> int:

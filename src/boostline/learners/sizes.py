@@ -9,20 +9,18 @@ import dataclasses
 from collections.abc import Sequence
 
 from boostline.learners.committee import Committee
+from boostline.learners.composite_scorers import Generations, OutputNeighbours, Stack
 from boostline.learners.description import Description
 from boostline.learners.python import FromPython
 from boostline.learners.scorers import (
     Centroids,
-    Generations,
     Kernel,
     Linear,
     Neighbours,
-    OutputNeighbours,
     Recency,
     Ridge,
     Scorer,
     SparseLinear,
-    Stack,
 )
 from boostline.learners.trees import HoeffdingTree
 

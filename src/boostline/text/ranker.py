@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any, Self
 
@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from boostline import _core
 from boostline.boosters import LabelRanker
 from boostline.boosters.aims import Aim
-from boostline.contract.frames import distinct
-from boostline.contract.label_sets import UNKNOWN, LabelLists, LabelSets
-from boostline.contract.labels import distinct_labels, read_told
 from boostline.contract.numbers import read_weights, whole_number
 from boostline.contract.rows import Rows
 from boostline.learners import SparseLinear
 from boostline.text.features import Counted, TextFeatures
+from boostline.text.told import Waiting, checked_tags, read_tags, read_texts
 from boostline.text.words import Words
 
 __all__ = ["TextRanker"]
@@ -85,7 +83,7 @@ class TextRanker:
         seed: int | None = 0,
         n_threads: int = 1,
     ) -> None:
-        self._names = _checked_tags(labels, "labels")
+        self._names = checked_tags(labels, "labels")
         self._places = {tag: i for i, tag in enumerate(self._names)}
         self._features = TextFeatures(Words(pairs, characters), n_columns, n_embedding)
         self._booster = LabelRanker(
@@ -127,12 +125,12 @@ class TextRanker:
             Whether to return the scores that each text had before it was learned, (k,) or (n, k), with -inf for tags
             that were not known by then.
         """
-        is_single, texts, vectors = _texts(text, embedding)
-        told = _tag_sets(tags, len(texts), is_single)
+        is_single, texts, vectors = read_texts(text, embedding)
+        told = read_tags(tags, len(texts), is_single)
         weights = read_weights(weight, len(texts))
         counted = self._features.count(texts, vectors)
         with self._lock:
-            waiting = _Waiting(0)
+            waiting = Waiting(0)
             scores: list[FloatArray] = []
             for i, row in enumerate(told):
                 new = sorted(tag for tag in row if tag not in self._places)
@@ -140,7 +138,7 @@ class TextRanker:
                     # The texts before this one are learned by the model as it was.
                     scores += self._learn(waiting, counted, weights, return_scores)
                     self._booster.add_labels(_with_spare(n) - self._booster.n_labels)
-                    waiting = _Waiting(i)
+                    waiting = Waiting(i)
                 n_before = len(self._names)
                 for tag in new:
                     self._places[tag] = len(self._names)
@@ -154,7 +152,7 @@ class TextRanker:
         return np.asarray(filled[0] if is_single else filled)
 
     def _learn(
-        self, waiting: _Waiting, counted: list[Counted], weights: FloatArray, return_scores: bool
+        self, waiting: Waiting, counted: list[Counted], weights: FloatArray, return_scores: bool
     ) -> list[FloatArray]:
         """Learn the texts that wait; the scores of each for the tags that were known before it."""
         part = slice(waiting.first, waiting.first + len(waiting.told))
@@ -206,7 +204,7 @@ class TextRanker:
     ) -> tuple[FloatArray, FloatArray]:
         """Return `score` and `probabilities` of the same moment."""
         n_labels = self.n_labels
-        is_single, texts, vectors = _texts(text, embedding)
+        is_single, texts, vectors = read_texts(text, embedding)
         rows = self._features.rows(self._features.count(texts, vectors))
         scores, likely = self._booster.scores_and_probabilities(rows)
         scores, likely = scores[:, :n_labels], likely[:, :n_labels]
@@ -218,7 +216,7 @@ class TextRanker:
         """Return the tags, best first, only the first ``top`` if given: a list for a string, else a list of lists."""
         names = self.labels
         wanted = len(names) if top is None else min(whole_number(top, "top", 1), len(names))
-        is_single, texts, vectors = _texts(text, embedding)
+        is_single, texts, vectors = read_texts(text, embedding)
         rows = self._features.rows(self._features.count(texts, vectors))
         # Among the best are places of tags to come, though rarely.
         n_asked = wanted
@@ -272,13 +270,13 @@ class TextRanker:
 
     def rows(self, text: str | Sequence[str], *, embedding: Any = None) -> Rows:
         """Return the rows of features that the booster gets for texts."""
-        _, texts, vectors = _texts(text, embedding)
+        _, texts, vectors = read_texts(text, embedding)
         return self._features.rows(self._features.count(texts, vectors))
 
     def add_labels(self, labels: Sequence[str]) -> None:
         """Make tags known before they are learned."""
         with self._lock:
-            new = [tag for tag in _checked_tags(labels, "labels") if tag not in self._places]
+            new = [tag for tag in checked_tags(labels, "labels") if tag not in self._places]
             n = len(self._names) + len(new)
             if n >= self._booster.n_labels:
                 self._booster.add_labels(_with_spare(n) - self._booster.n_labels)
@@ -319,7 +317,7 @@ class TextRanker:
                 f"a text model has a {type(booster).__name__}, but must have a LabelRanker"
             )
         model = cls.__new__(cls)
-        model._names = _checked_tags(state["tags"], "tags")
+        model._names = checked_tags(state["tags"], "tags")
         model._places = {tag: i for i, tag in enumerate(model._names)}
         model._features = TextFeatures.from_state(state)
         model._booster = booster
@@ -339,36 +337,6 @@ class TextRanker:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._lock = _core.TurnLock()
-
-
-class _Waiting:
-    """Texts to be learned in one call: what is known of their tags, by place."""
-
-    def __init__(self, first: int) -> None:
-        self.first = first  # the place of the first text in the call
-        self.told: list[dict[int, int]] = []
-        self.n_before: list[int] = []  # tags known before each text
-        self._n_after: list[int] = []
-
-    def add(self, told: dict[int, int], n_before: int, n_after: int) -> None:
-        self.told.append(told)
-        self.n_before.append(n_before)
-        self._n_after.append(n_after)
-
-    def label_sets(self, n_labels: int) -> LabelSets:
-        """Of tags that are not known by then nothing is known.
-
-        Except where a text would have nothing to rank, because all tags that are known are its own: then the next tag
-        to come is irrelevant to it.
-        """
-        relevant, unknown = [], []
-        for row, n in zip(self.told, self._n_after, strict=True):
-            relevant.append(sorted(place for place, code in row.items() if code == 1))
-            unclear = sorted(place for place, code in row.items() if code == UNKNOWN)
-            alone = len(relevant[-1]) + len(unclear) == n
-            unknown.append([*unclear, *range(n + alone, n_labels)])
-        lists = LabelLists.of(relevant), LabelLists.of(unknown)
-        return LabelSets(len(self.told), n_labels, lists=lists)
 
 
 def _left_for_booster(max_bytes: int | None, for_words: int) -> int | None:
@@ -401,48 +369,3 @@ def _filled(scores: FloatArray, n_labels: int) -> FloatArray:
     filled = np.full(n_labels, -np.inf)
     filled[: len(scores)] = scores
     return filled
-
-
-def _texts(text: Any, embedding: Any) -> tuple[bool, list[Any], Any]:
-    """Whether it is one text, texts as a list, and embeddings as a block."""
-    if isinstance(text, str):
-        return True, [text], None if embedding is None else np.asarray(embedding)[None]
-    if isinstance(text, bytes | Mapping | Set) or not hasattr(text, "__len__"):
-        raise TypeError(
-            f"text is a {type(text).__name__}, but must be a string or a list of strings"
-        )
-    return False, list(text), embedding
-
-
-def _tag_sets(tags: Any, n: int, is_single: bool) -> list[dict[str, int]]:
-    """What is known of the tags of each text: 1 for relevant, 0 for irrelevant, UNKNOWN."""
-    if is_single:
-        return [_tag_set(tags, "tags")]
-    if isinstance(tags, str | bytes | Mapping | Set) or not hasattr(tags, "__len__"):
-        raise TypeError(
-            f"tags is a {type(tags).__name__}, but for several texts must be a list with the tags of each"
-        )
-    if len(tags) != n:
-        raise ValueError(f"tags has {len(tags)} sets, but must have one for each of the {n} texts")
-    return [_tag_set(one, f"tags[{i}]") for i, one in enumerate(tags)]
-
-
-def _tag_set(tags: Any, name: str) -> dict[str, int]:
-    if (
-        isinstance(tags, np.ndarray) and tags.dtype.kind in "OUT"
-    ):  # as columns of lists come from files
-        tags = tags.tolist()
-    told = distinct_labels(read_told(tags, name), name)
-    _checked_tags(told, name)
-    return told
-
-
-def _checked_tags(tags: Any, name: str) -> list[str]:
-    if isinstance(tags, str):
-        raise TypeError(f"{name} is {tags!r}, but must be a list of tags")
-    for tag in tags:
-        if not isinstance(tag, str):
-            raise TypeError(f"{name} has {tag!r}, but tags must be strings")
-        if not tag:
-            raise ValueError(f"{name} has an empty string, but a tag must have a name")
-    return distinct(tags, name)
