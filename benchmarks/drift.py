@@ -8,6 +8,7 @@ the others, the better of two settings.
 to 500 and 500 to 1,000 after it, and the last divided by that of a fresh model that starts at the change.
 ``--long 2000000`` lets the model learn that many rows of the first stream and shows loss, memory and
 time of each tenth.
+With ``--out`` figures are written as they come, and a run that was ended goes on where it was.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ import json
 import time
 import warnings
 from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
 
 import moa_streams
 import numpy as np
@@ -153,22 +157,37 @@ def forest(X: Array, Y: NDArray[np.bool_], n_trees: int, features: str) -> Array
     return scores
 
 
-def best(losses: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    return min(losses, key=lambda rows: float(np.nanmean(rows[len(rows) // 2 :])))
-
-
-def compare(X: Array, Y: NDArray[np.bool_], with_forest: bool) -> dict[str, NDArray[np.float64]]:
-    loss = bl.metrics.rank_loss_rows
-    rates = (0.98, 0.99, 0.995, 0.999, 0.9998)
-    found = {
-        "LabelRanker": loss(Y, bl.LabelRanker(Y.shape[1], seed=0).learn(X, Y)),
-        "ridge regression with forgetting": best([loss(Y, ridge(X, 1.0 * Y, f)) for f in rates]),
-        "perceptron": best([loss(Y, perceptron(X, Y, rate)) for rate in (0.001, 0.005)]),
+Scorer = Callable[[Array, NDArray[np.bool_]], Array]
+#: Each model by its settings; of several the one counts whose loss is the least in hindsight.
+MODELS: dict[str, dict[str, Scorer]] = {
+    "LabelRanker": {"default": lambda X, Y: bl.LabelRanker(Y.shape[1], seed=0).learn(X, Y)},
+    "ridge regression with forgetting": {
+        str(rate): lambda X, Y, rate=rate: ridge(X, 1.0 * Y, rate)  # type: ignore[misc]
+        for rate in (0.98, 0.99, 0.995, 0.999, 0.9998)
+    },
+    "perceptron": {
+        str(rate): lambda X, Y, rate=rate: perceptron(X, Y, rate)  # type: ignore[misc]
+        for rate in (0.001, 0.005)
+    },
+}
+FOREST: dict[str, dict[str, Scorer]] = {
+    "adaptive random forest": {
+        features: lambda X, Y, features=features: forest(X, Y, 10, features)  # type: ignore[misc]
+        for features in ("sqrt", "log2")
     }
-    if with_forest:
-        settings = ((10, "sqrt"), (10, "log2"))
-        found["adaptive random forest"] = best([loss(Y, forest(X, Y, *s)) for s in settings])
-    return found
+}
+PIECES = 40  # of a stream, in a picture
+
+
+def measure(settings: dict[str, Scorer], X: Array, Y: NDArray[np.bool_]) -> dict[str, Any]:
+    """The loss on the second half, the setting that it is reached with, and the loss over time."""
+    found = []
+    for setting, scores in settings.items():
+        rows = bl.metrics.rank_loss_rows(Y, scores(X, Y))
+        curve = np.nanmean(rows.reshape(PIECES, -1), axis=1).tolist()
+        loss = float(np.nanmean(rows[len(rows) // 2 :]))
+        found.append({"loss": loss, "setting": setting, "curve": curve})
+    return min(found, key=lambda one: one["loss"])
 
 
 KINDS = (
@@ -244,22 +263,73 @@ def long(n: int) -> list[dict[str, float]]:
     return found
 
 
-def plot(curves: dict[str, dict[str, NDArray[np.float64]]], path: str) -> None:
-    """Draw the loss over time, the mean of 40 pieces of each stream."""
-    figure, axes = panels(len(curves), 2.4, across=2)
-    for panel, (name, models) in zip(axes, curves.items(), strict=True):
-        for (model, rows), colour in zip(models.items(), SERIES, strict=False):
-            pieces = rows.reshape(40, -1)
-            places = (np.arange(40) + 0.5) * pieces.shape[1]
-            panel.plot(places, np.nanmean(pieces, axis=1), label=model, color=colour, lw=1.4)
+def plot(results: dict[str, Any], rows: dict[str, int], path: str) -> None:
+    """Draw the loss over time, of the last seed."""
+    figure, axes = panels(len(rows), 2.4, across=2)
+    for panel, (name, n) in zip(axes, rows.items(), strict=True):
+        for (model, seeds), colour in zip(results[name].items(), SERIES, strict=False):
+            places = (np.arange(PIECES) + 0.5) * n / PIECES
+            curve = seeds[max(seeds, key=int)]["curve"]
+            panel.plot(places, curve, label=model, color=colour, lw=1.4)
         panel.set(xlabel="rows", ylabel="rank loss", yscale="log")
-        panel.set_xticks(
-            np.linspace(0, len(rows), 5), [f"{n:,.0f}" for n in np.linspace(0, len(rows), 5)]
-        )
+        panel.set_xticks(np.linspace(0, n, 5), [f"{at:,.0f}" for at in np.linspace(0, n, 5)])
         title(panel, name)
     legend(figure)
     with open(path, "w", encoding="utf-8") as file:
         file.write(svg(figure))
+
+
+class Results(dict[str, Any]):
+    """Figures by name and seed, written down as they come; what the file has is not measured again."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        super().__init__(json.loads(path.read_text()) if path is not None and path.exists() else {})
+
+    def get_or(self, names: tuple[str, ...], seed: int, make: Callable[[], Any]) -> Any:
+        holder: dict[str, Any] = self
+        for name in names:
+            holder = holder.setdefault(name, {})
+        if str(seed) not in holder:
+            holder[str(seed)] = make()
+            self.write()
+        return holder[str(seed)]
+
+    def write(self) -> None:
+        if self.path is not None:
+            self.path.write_text(json.dumps(self, indent=1))
+
+
+def show_abrupt(results: Results, n_seeds: int) -> None:
+    for kind in KINDS:
+        for at in (2000, 10_000):
+            found = np.array(
+                [
+                    results.get_or((f"{kind} at {at}",), s, partial(abrupt, s, kind, at))
+                    for s in range(n_seeds)
+                ]
+            )
+            ratios = found[:, -2] / found[:, -1]
+            shown = " ".join(f"{value:.4f}" for value in found.mean(axis=0))
+            of_means = found[:, -2].mean() / found[:, -1].mean()
+            print(
+                f"{kind:18} at {at:6}: {shown}; {of_means:.2f} of a fresh model's "
+                f"(streams: {ratios.mean():.2f}, most {ratios.max():.2f})",
+                flush=True,
+            )
+
+
+def show_streams(results: Results, names: list[str], models: list[str], n_seeds: int) -> None:
+    streams, known = {**STREAMS, **MOA_STREAMS}, {**MODELS, **FOREST}
+    for name in names:
+        for seed in range(n_seeds):
+            make = cache(partial(streams[name], seed))
+            for model in models:
+                results.get_or(
+                    (name, model), seed, lambda m=model, make=make: measure(known[m], *make())
+                )
+        means = {m: np.mean([one["loss"] for one in v.values()]) for m, v in results[name].items()}
+        print(f"{name:24}", {m: f"{mean:.4f}" for m, mean in means.items()}, flush=True)
 
 
 def main() -> None:
@@ -268,43 +338,26 @@ def main() -> None:
     )
     parser.add_argument("streams", nargs="*", help="default: all")
     parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--models", nargs="*", help="default: all")
     parser.add_argument("--abrupt", action="store_true")
     parser.add_argument("--moa", action="store_true", help="MOA's generators")
     parser.add_argument("--long", type=int, help="so many rows of one stream")
-    parser.add_argument("--out", help="write the figures as JSON")
+    parser.add_argument("--out", type=Path, help="JSON; what it has already is not measured again")
     parser.add_argument("--plot", help="draw the losses over time, of the last seed")
-    arguments = parser.parse_args()
+    given = parser.parse_args()
     warnings.filterwarnings("ignore")  # the perceptron's, about batches of 8
-    results: dict[str, object] = {}
-    if arguments.long:
-        results["long"] = long(arguments.long)
-    elif arguments.abrupt:
-        for kind in KINDS:
-            for at in (2000, 10_000):
-                found = np.array([abrupt(seed, kind, at) for seed in range(arguments.seeds)])
-                results[f"{kind} at {at}"] = found.tolist()
-                ratios = found[:, -2] / found[:, -1]
-                shown = " ".join(f"{value:.3f}" for value in found.mean(axis=0))
-                print(
-                    f"{kind:18} at {at:6}: {shown}; {ratios.mean():.2f} (most {ratios.max():.2f})"
-                )
+    results = Results(given.out)
+    if given.long:
+        results["long"] = long(given.long)
+        results.write()
+    elif given.abrupt:
+        show_abrupt(results, given.seeds)
     else:
-        curves = {}
-        streams = MOA_STREAMS if arguments.moa else STREAMS
-        for name in arguments.streams or streams:
-            runs = [compare(*streams[name](s), arguments.moa) for s in range(arguments.seeds)]
-            curves[name] = runs[-1]
-            results[name] = {
-                model: [float(np.nanmean(run[model][len(run[model]) // 2 :])) for run in runs]
-                for model in runs[0]
-            }
-            shown = {m: f"{np.mean(v):.4f}" for m, v in results[name].items()}  # type: ignore[attr-defined]
-            print(f"{name:24}", shown, flush=True)
-        if arguments.plot:
-            plot(curves, arguments.plot)
-    if arguments.out:
-        with open(arguments.out, "w", encoding="utf-8") as file:
-            json.dump(results, file, indent=1)
+        names = given.streams or list(MOA_STREAMS if given.moa else STREAMS)
+        models = given.models or [*MODELS, *(FOREST if given.moa else ())]
+        show_streams(results, names, models, given.seeds)
+        if given.plot:
+            plot(results, {n: MOA_ROWS if n in MOA_STREAMS else ROWS for n in names}, given.plot)
 
 
 if __name__ == "__main__":
