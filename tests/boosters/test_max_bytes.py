@@ -8,7 +8,15 @@ import pytest
 from scipy import sparse
 
 import boostline as bl
-from boostline.learners import Centroids, Kernel, Linear, Recency, SparseLinear, paper_trees
+from boostline.learners import (
+    Centroids,
+    Generations,
+    Kernel,
+    Linear,
+    Recency,
+    SparseLinear,
+    paper_trees,
+)
 from boostline.text import TextRanker
 
 
@@ -67,6 +75,31 @@ def test_words_stay_within(d, k, max_bytes):
     n = 1500 if k < 5000 else 250
     learn_within(model, *words(n, d, k), 1)
     assert model.memory_usage() > max_bytes / 10
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        SparseLinear(max_bytes=1500),
+        Generations(SparseLinear(max_bytes=20_000), length=50),
+        Generations(Centroids(max_bytes=10_000), length=50),
+    ],
+)
+def test_learners_with_a_smaller_cap_of_their_own_keep_it(learner):
+    model = bl.LabelRanker(6, learners=[learner, Recency()], max_bytes=2_000_000, seed=0)
+    X, Y = words(200, 2**20, 6)
+    learn_within(model, X, Y, 1)
+    alone = bl.LabelRanker(6, learners=[learner], seed=0)
+    alone.learn(X, Y)
+    assert alone.memory_usage() < 300_000
+
+
+def test_generations_need_twice_the_cap_of_one():
+    learners = [Generations(SparseLinear(max_bytes=1_000_000), length=50)]
+    with pytest.raises(
+        ValueError, match=r"max_bytes is 2,000,000, but must be at least 2,\d+,\d+ "
+    ):
+        bl.LabelRanker(6, learners=learners, max_bytes=2_000_000).learn([1.0], {0})
 
 
 def test_a_huge_row_is_no_exception():

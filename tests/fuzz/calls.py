@@ -92,7 +92,11 @@ class Session:
         if self.rng.random() < 0.2:
             self.model.learn(rows, labels, return_scores=False, **options)
             return
-        found = self.model.learn(rows, labels, **options)
+        if self.rng.random() < 0.2:
+            found, chances = self.model.learn_with_probabilities(rows, labels, **options)
+            self.probable(chances)
+        else:
+            found = self.model.learn(rows, labels, **options)
         np.testing.assert_array_equal(found, expected, "the scores before learning")
         assert np.isfinite(found).all(), "a score is not finite"
 
@@ -167,9 +171,15 @@ class Session:
         if self.model.labels is not None:
             ranks = [[self.model.labels.index(name) for name in row] for row in ranks]
         np.testing.assert_array_equal(ranks, order[:, :top], "rank")
+        chances = self.model.probabilities(form)
+        self.probable(chances)
+        np.testing.assert_array_equal(chances, self.twin.probabilities(X), "probabilities")
         votes = self.model.votes(form)
         assert np.isfinite(votes).all(), "a vote is not finite"
         np.testing.assert_allclose(votes.sum(axis=-1), 1.0, atol=1e-6, err_msg="sum of votes")
+
+    def probable(self, chances: Any) -> None:
+        assert ((chances > 0) & (chances < 1)).all(), "a probability is not between 0 and 1"
 
     def save_and_load(self) -> None:
         """What is saved loads, with the same bits."""
@@ -412,6 +422,8 @@ class Session:
     def same_state(self, what: str) -> None:
         """The model is as if only the rows that were learned had happened."""
         assert_same_state(self.twin.state(), self.model.state(), f"after {what}")
+        most = getattr(self.model, "max_bytes", None)
+        assert most is None or self.model.memory_usage() <= most, "more memory than allowed"
 
 
 def assert_same_state(a: dict[str, Any], b: dict[str, Any], when: str) -> None:

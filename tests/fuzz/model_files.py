@@ -219,6 +219,7 @@ def _use(rng: np.random.Generator, path: Path) -> bool:
             return True
         raise
     model.rank(X, top=2)
+    _probable(model.probabilities(X))
     try:
         for _ in range(2):
             _finite(model.learn(X, Y), "the score before learning")
@@ -228,6 +229,8 @@ def _use(rng: np.random.Generator, path: Path) -> bool:
             return True
         raise
     _finite(model.score(X), "the score after learning")
+    _probable(model.probabilities(X))
+    model.predict(X, aim="macro-f1")
     if rng.random() < 0.3:
         try:
             model.add_labels(["another"] if model.labels else 1)
@@ -247,3 +250,7 @@ def _use(rng: np.random.Generator, path: Path) -> bool:
 
 def _finite(scores: Any, what: str) -> None:
     assert np.isfinite(scores).all(), f"{what} is not finite"
+
+
+def _probable(chances: Any) -> None:
+    assert ((chances > 0) & (chances < 1)).all(), "a probability is not between 0 and 1"

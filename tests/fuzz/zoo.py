@@ -40,6 +40,8 @@ class Plan:
 
 def _model(rng: np.random.Generator, python: bool) -> Any:
     k = int(rng.integers(2, 6))
+    if rng.random() < 0.03:
+        k = int(rng.choice([70, 300]))  # of so many labels probabilities look at some only
     named = rng.random() < 0.3
     common: dict[str, Any] = {
         "seed": int(rng.integers(2**63)),
@@ -54,9 +56,12 @@ def _model(rng: np.random.Generator, python: bool) -> Any:
         return bl.LabelRanker(
             learners=_learners(rng, k if python else 0, single=False),
             drift=None if rng.random() < 0.5 else "restart",
+            max_bytes=None if rng.random() < 0.8 else 100_000_000,
             **common,
         )
-    if which < 0.55:
+    if which < 0.42 and k > 3:
+        return _topk(rng, k, python, common)
+    if which < 0.62:
         return bl.AdaOLMR(
             learners=_learners(rng, k if python else 0, single=False),
             expert=str(rng.choice(["draw", "weighted", "best", "last"])),
@@ -71,6 +76,19 @@ def _model(rng: np.random.Generator, python: bool) -> Any:
     return bl.OnlineBMR(
         learners=_learners(rng, k if python else 0, single), edge=edge, loss=loss, **common
     )
+
+
+def _topk(rng: np.random.Generator, k: int, python: bool, common: dict[str, Any]) -> Any:
+    common = {
+        **common,
+        "learners": _learners(rng, k if python else 0, single=False),
+        "n_shown": int(rng.integers(3, min(k, 6) + 1)),
+        "exploration": float(rng.choice([0.02, 0.5, 0.99])),
+    }
+    if rng.random() < 0.5:
+        return bl.TopkAdaptive(expert=str(rng.choice(["draw", "best", "last"])), **common)
+    loss = str(rng.choice(["hinge", "logistic", "exponential"]))
+    return bl.TopkBMR(edge=float(rng.choice([0.001, 0.1, 1.0])), loss=loss, **common)
 
 
 def _loss(rng: np.random.Generator, single: bool) -> Any:
@@ -113,8 +131,12 @@ def _learner(rng: np.random.Generator, k: int, single: bool) -> Any:
             max_bytes=None if rng.random() < 0.7 else 20_000,
             single_label=single,
         )
-    choice = rng.integers(6)
     few = int(rng.integers(1, 12))
+    return _scorer(rng, few) if rng.random() < 0.75 else _committee(rng, few)
+
+
+def _scorer(rng: np.random.Generator, few: int) -> Any:
+    choice = rng.integers(9)
     if choice == 0:
         hashed = int(rng.choice([0, 0, 1, 4, 64]))
         return bll.Linear(int(rng.integers(0, 4)), few, float(rng.choice([0.01, 0.3])), hashed)
@@ -126,7 +148,23 @@ def _learner(rng: np.random.Generator, k: int, single: bool) -> Any:
         return bll.Neighbours(int(rng.integers(1, 6)), few)
     if choice == 4:
         return bll.Recency(float(rng.choice([0.0, 0.5, 0.9, 1.0])))
-    return _committee(rng, few)
+    if choice in (5, 6):
+        return bll.SparseLinear(
+            C=float(rng.choice([0.01, 0.3, 100.0])),
+            n_replays=int(rng.integers(0, 4)),
+            memory=few,
+            max_bytes=int(rng.choice([2**29, 1500, 6000])),
+            emphasis=int(rng.choice([0, 4])),
+        )
+    if choice == 7:
+        return bll.Centroids(max_bytes=int(rng.choice([2**28, 1000])))
+    return bll.Generations(_scorer_that_restarts(rng, few), length=int(rng.integers(1, 20)))
+
+
+def _scorer_that_restarts(rng: np.random.Generator, few: int) -> Any:
+    while isinstance(scorer := _scorer(rng, few), bll.Generations):
+        continue
+    return scorer
 
 
 def _committee(rng: np.random.Generator, few: int) -> Any:
@@ -136,7 +174,11 @@ def _committee(rng: np.random.Generator, few: int) -> Any:
         few_features = int(rng.choice([2, 512])) if enough else 512
         try:
             assert chosen
-            return committee(*chosen, few_features=few_features, n_landmarks=32, memory=few)
+            made = committee(*chosen, few_features=few_features, n_landmarks=32, memory=few)
+            if rng.random() < 0.3:  # others beside them
+                others = [_scorer(rng, few) for _ in range(int(rng.integers(1, 3)))]
+                return bll.Committee([*made.members, *others], few_features)
+            return made
         except (AssertionError, ValueError):  # members that do not go together
             continue
 

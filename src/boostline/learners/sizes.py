@@ -78,6 +78,10 @@ def _fixed_bytes(scorer: Scorer, k: int, d: int) -> int:
         case Generations(of=of, length=length):
             old, young = (_fixed_bytes(_no_larger(of, n * length), k, d) for n in (2, 1))
             return _OBJECT + old + young
+        case (
+            SparseLinear(max_bytes=n) | Centroids(max_bytes=n)
+        ):  # in generations, where each has it for itself
+            return _OBJECT + n
         case _:
             raise TypeError(
                 f"learners has {type(scorer).__name__}, whose memory has no known limit, so max_bytes must be None"
@@ -258,7 +262,7 @@ def _with_caps(
         match one:
             case SparseLinear():
                 n = min(n, one.max_bytes)
-                memory = one.memory if keep_rows else min(one.memory, n // 2**11)
+                memory = one.memory if keep_rows else max(1, min(one.memory, n // 2**11))
                 return dataclasses.replace(one, max_bytes=n, memory=memory)
             case Centroids():
                 return dataclasses.replace(one, max_bytes=min(n, one.max_bytes))
