@@ -10,6 +10,7 @@ from sklearn.metrics import label_ranking_loss
 import boostline as bl
 from boostline import inspect as look
 from boostline import saving
+from boostline.inspect.summaries import summary_in_words
 
 
 @pytest.fixture(
@@ -368,3 +369,17 @@ def test_learners_of_all_kinds_are_shown(stream):
 
 
 # Models without trees.
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (bl.LabelRanker(3), "LabelRanker, drift restart, max bytes not set, seed 0"),
+        (
+            bl.OnlineBMR(3, edge=0.1, loss=bl.losses.Hinge(0.5)),
+            "OnlineBMR, edge 0.1, hinge loss (margin 0.5), seed 0",
+        ),
+    ],
+)
+def test_settings_are_told_in_words(model, words):
+    assert dict(summary_in_words(model))["algorithm"] == words

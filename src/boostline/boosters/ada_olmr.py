@@ -26,8 +26,10 @@ class AdaOLMR(HedgedBooster):
 
     Parameters
     ----------
-    n_labels, labels
-        Number of labels, or their names.
+    n_labels
+        Number of labels.
+    labels
+        Their names, instead of ``n_labels``.
     learners
         Weak learners; see `boostline.learners`. By default the paper's 100 trees.
     expert

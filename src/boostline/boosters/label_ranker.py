@@ -28,8 +28,10 @@ class LabelRanker(Booster):
 
     Parameters
     ----------
-    n_labels, labels
-        Number of labels, or their names.
+    n_labels
+        Number of labels.
+    labels
+        Their names, instead of ``n_labels``.
     learners
         ``"auto"``, or learners of your own; see `boostline.learners`. Like all weak learners they hear costs: the
         gradient of this booster's loss.

@@ -108,6 +108,7 @@ def _bars(
         axes.barh(range(len(names)), lengths, color=colour)
         axes.axvline(0, color="black", linewidth=0.8)
         axes.set_xlabel(title)
+        axes.locator_params(axis="x", nbins=5)  # more would run into each other
         axes.grid(axis="y", visible=False)
         axes.set_yticks(range(len(names)), [short(name) for name in names])
     grid[0].invert_yaxis()

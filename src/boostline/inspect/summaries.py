@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from boostline.display.tables import NONE, size
@@ -71,7 +72,7 @@ def summary_in_words(model: Any) -> list[tuple[str, str]]:
     '10 (paper trees × 1)'
     """
     found = summary(model)
-    settings = [f"{name.replace('_', ' ')} {value}" for name, value in found["settings"].items()]
+    settings = [_in_words(name, value) for name, value in found["settings"].items()]
     kinds = [f"{in_words(kind)} × {n:,}" for kind, n in found["kinds"].items()]  # noqa: RUF001
     loss = found["mean_rank_loss"]
     pairs = [
@@ -92,3 +93,12 @@ def summary_in_words(model: Any) -> list[tuple[str, str]]:
         text = f"{trees['nodes']:,} nodes, {trees['largest']:,} in the largest, {trees['deepest']} levels deep"
         pairs.append(("trees", f"{text}; {trees['without_split']:,} without a split"))
     return pairs
+
+
+def _in_words(name: str, value: Any) -> str:
+    """A setting: "edge 0.1", "max bytes not set", "hinge loss (margin 0.5)"."""
+    if isinstance(value, Mapping):
+        rest = ", ".join(f"{key} {one}" for key, one in value.items() if key != "name")
+        return f"{value['name']} {name}" + (f" ({rest})" if rest else "")
+    words = name.replace("_", " ")
+    return f"{words} {'not set' if value is None else value}"

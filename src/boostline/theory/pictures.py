@@ -44,7 +44,11 @@ def draw(experiment: Experiment, width: float = WIDE) -> Figure:
             **_STYLES[curve.style],
         )
     if "x" in experiment.log:
-        axes.set_xscale("log")
+        axes.set_xscale("log", subs=[2, 5])  # more labels would run into each other
+        low, high = axes.get_xlim()
+        if high < 30 * low:  # too few powers of ten to read it by
+            axes.xaxis.set_major_formatter("{x:g}")
+            axes.xaxis.set_minor_formatter("{x:g}")
     if "y" in experiment.log:
         axes.set_yscale("log")
         lowest = min(float(c.y[c.y > 0].min()) for c in experiment.curves if (c.y > 0).any())
