@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from boostline.contract.numbers import real_number
 
-__all__ = ["AIMS", "Aim", "read_aim"]
-
 #: ``"micro-f1"``, ``"macro-f1"``, or the probability above which a label is named.
 Aim = str | float
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["advice", "speaking_to_the_shell"]
-
 _in_shell = ContextVar("_in_shell", default=False)
 
 

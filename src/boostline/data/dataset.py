@@ -16,8 +16,6 @@ from boostline.contract.sparse import is_sparse
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["Block", "Blocks", "Dataset", "DatasetSummary"]
-
 Matrix: TypeAlias = "NDArray[np.float64] | csr_matrix"
 #: Of bools; of floats where something is unknown, which is NaN.
 Indicator: TypeAlias = "NDArray[np.bool_] | NDArray[np.float64] | csr_matrix"

@@ -18,8 +18,6 @@ from typing import IO, Any
 
 from boostline.data.errors import DownloadError, need
 
-__all__ = ["RemoteFile", "fetch"]
-
 #: Seconds without an answer after which a transfer counts as broken.
 TIMEOUT = 30.0
 #: How often a broken transfer is begun anew.

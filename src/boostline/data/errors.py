@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from types import ModuleType
 
-__all__ = ["DataError", "DownloadError"]
-
 
 class DataError(ValueError):
     """A file that cannot be read.

@@ -17,8 +17,6 @@ from boostline.data.matrices import stack
 from boostline.data.named_sets import NAMED_SETS, load_named, refuse_unknown_name
 from boostline.data.source import Source, source_name, stem
 
-__all__ = ["load"]
-
 #: Rows that are parsed at a time: enough to be quick, few enough to keep the text small.
 ROWS_PER_BLOCK = 4096
 

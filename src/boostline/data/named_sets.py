@@ -16,8 +16,6 @@ from boostline.data.dataset import Dataset
 from boostline.data.download import RemoteFile, fetch
 from boostline.data.errors import DownloadError
 
-__all__ = ["NAMED_SETS", "NamedSet", "available", "cache_folder"]
-
 _RAW = "https://raw.githubusercontent.com"
 _AUTHORS = (
     f"{_RAW}/YoungHJung/OnlineMLRBoostingWithVFDT/ab77d1019b61611b7f41d10d2cbf5c59732afc52/data"

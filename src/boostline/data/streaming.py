@@ -10,8 +10,6 @@ from boostline.data.dataset import Block, Blocks
 from boostline.data.formats import Labels, Reader, format_of, open_reader, settle_options
 from boostline.data.source import Source, is_path, source_name, stem
 
-__all__ = ["Stream", "stream"]
-
 
 class Stream(Blocks):
     """Rows of a file, block by block; made by `stream`.

@@ -26,8 +26,6 @@ from boostline.data.source import (
     suffix,
 )
 
-__all__ = ["text_blocks"]
-
 Tags = dict[str, bool | None]
 _FORMATS = ("jsonl", "csv", "parquet")
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-__all__ = ["Unseen"]
-
 #: So many different ones are told apart; a stream may have a new one in every row.
 MOST_NAMES = 1000
 

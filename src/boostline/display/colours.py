@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["COLOURS", "DARK", "SERIES", "css"]
-
 # Name: on light, on dark. The hues of lines are Okabe and Ito's, which people with any colour vision tell apart; on
 # dark they are a little lighter. Each has a contrast of at least 3 to its paper, text one of at least 4.5.
 COLOURS = {

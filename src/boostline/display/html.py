@@ -13,8 +13,6 @@ from boostline.display.colours import css
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["chart", "page"]
-
 _STYLE = """
 body { font: 16px/1.55 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
        color: var(--ink); background: var(--paper); overflow-wrap: break-word; }

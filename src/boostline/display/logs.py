@@ -12,8 +12,6 @@ import sys
 from datetime import UTC, datetime
 from enum import StrEnum
 
-__all__ = ["LogFormat", "set_up"]
-
 
 class LogFormat(StrEnum):
     """How messages are written."""

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-__all__ = ["Advance", "Progress", "ProgressLike", "show_progress"]
-
 #: True or False to show a bar or not, None to show it on a terminal, or a function of
 #: (how many are done, how many there are or None).
 ProgressLike = bool | Callable[[int, int | None], None] | None

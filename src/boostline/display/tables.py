@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 
-__all__ = ["NONE", "Table", "share", "size"]
-
 NONE = "–"  # noqa: RUF001 - the dash that stands for "none" in tables
 _NUMBER = r"[-+]?(\d[\d,]*(\.\d*)?|\.\d+)(e[-+]?\d+)?"
 _FIGURE = re.compile(rf"{_NUMBER}( ?± ?{_NUMBER})?( ?(%|s|ms|µs|kB|MB|GB))?")

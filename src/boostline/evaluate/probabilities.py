@@ -9,8 +9,6 @@ import numpy as np
 
 from boostline.metrics import calibration_error, expected_calibration_error, log_loss
 
-__all__ = ["ProbabilityReport", "judge_probabilities"]
-
 _BLOCK = 1024
 
 

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PairedTest", "RankTest", "friedman_nemenyi", "wilcoxon"]
-
 _FEWEST_PAIRS = 6  # below, no result of the signed-rank test can be significant at 5 %
 
 

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from boostline.contract.rows import Rows
 from boostline.inspect.linear_parts import LinearParts
 
-__all__ = ["FeaturePart", "removals"]
-
 FloatArray = NDArray[np.float64]
 
 # Votes of so many numbers are at hand at a time.

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from boostline.inspect.members import FloatArray, Member, Moments, clipped
 
-__all__ = ["LinearParts", "linear_parts"]
-
 # Below it log(1 + x) is taken as x, as in the core.
 _LINEAR_BELOW = 1e-4
 

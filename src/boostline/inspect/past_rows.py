@@ -11,8 +11,6 @@ import numpy as np
 from boostline.inspect.linear_parts import linear_parts, sparse_units
 from boostline.inspect.members import FloatArray, Member, Moments, clipped
 
-__all__ = ["PastRow", "RowParts", "row_parts"]
-
 
 @dataclass(frozen=True)
 class PastRow:

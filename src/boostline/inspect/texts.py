@@ -14,8 +14,6 @@ from boostline.inspect.explanations import Explanation, explain_row
 from boostline.inspect.feature_parts import FeaturePart
 from boostline.text.words import Span
 
-__all__ = ["TextExplanation", "explain_text"]
-
 # Colours of the terminal: bold green for what speaks for the tag, red for what speaks against it.
 _FOR, _AGAINST, _PLAIN = "\x1b[1;32m", "\x1b[31m", "\x1b[0m"
 # Words that matter less than this, compared with the one that matters most, are not highlighted.

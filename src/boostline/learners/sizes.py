@@ -24,8 +24,6 @@ from boostline.learners.scorers import (
 )
 from boostline.learners.trees import HoeffdingTree
 
-__all__ = ["RECENT_SHARE", "caps", "divided", "most_entries", "recapped"]
-
 #: Of the whole: for the examples that are learned anew when the stream has changed.
 RECENT_SHARE = 1 / 16
 _RECENT_ROWS = 256

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostline.contract.advice import advice
 
-__all__ = ["Exponential", "Hinge", "Logistic", "Loss", "PairLoss", "Rank", "check_use", "get"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 
 from boostline.losses.built_in import BoolArray, FloatArray, Loss, PairLoss
 
-__all__ = ["GeneralLoss", "PairwiseLoss"]
-
 # Where user-written losses are probed: every score difference that 64 learners can produce, in
 # sixteenths, which contains the integers (all that single-label votes reach).
 _PROBE = np.arange(-64 * 16, 64 * 16 + 1) / 16.0

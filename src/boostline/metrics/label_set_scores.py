@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from boostline.contract.labels import LabelSpace
 
-__all__ = ["F1", "example_f1", "macro_f1", "micro_f1"]
-
 Ints = NDArray[np.int64]
 
 

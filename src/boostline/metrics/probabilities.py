@@ -15,14 +15,6 @@ from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import whole_number
 from boostline.metrics.scores import read_scores
 
-__all__ = [
-    "ProbabilityTally",
-    "calibration_error",
-    "expected_calibration_error",
-    "log_loss",
-    "log_loss_rows",
-]
-
 Values = NDArray[np.float64]
 
 #: Probabilities are moved so far away from 0 and 1, as scikit-learn does for float64.

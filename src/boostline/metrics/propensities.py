@@ -19,8 +19,6 @@ from boostline.metrics.functions import check_depth, ranking
 from boostline.metrics.sorted_scores import Ranking, Values
 from boostline.metrics.streaming import Metric
 
-__all__ = ["PropensityScoredPrecisionAt", "propensities", "propensity_scored_precision_at"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Calibration"]
-
 FloatArray = NDArray[np.float64]
 
 MEMORY, LABEL_MEMORY, CUT_MEMORY = 4000.0, 100.0, 400.0

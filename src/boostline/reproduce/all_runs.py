@@ -30,8 +30,6 @@ from boostline.reproduce.store import Store
 from boostline.reproduce.summary import Summary, describe
 from boostline.reproduce.workers import ClusterError, count_jobs, spread
 
-__all__ = ["Result", "run"]
-
 # Of a file without a test part, this share of the rows comes first and is for training.
 _TRAIN_SHARE = 2 / 3
 # Counting labels takes about this share of the time that boosting takes.

@@ -10,8 +10,6 @@ import typer
 from boostline.cli import options as o
 from boostline.display.terminal import note, print_json, print_table, print_text
 
-__all__ = ["register"]
-
 _INTERRUPTED = 130  # what shells give for a program that Ctrl-C ended
 
 

@@ -19,8 +19,6 @@ from boostline.evaluate import train_then_test
 from boostline.evaluate.baselines import DecayedCounts
 from boostline.reproduce.plan import BASELINES, Task
 
-__all__ = ["Stopped", "machine", "perform"]
-
 #: Format of a run's file.
 FORMAT = 1
 # A curve has about so many points; blocks of rows end there, which changes no result.

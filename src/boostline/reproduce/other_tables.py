@@ -37,8 +37,6 @@ from boostline.reproduce.published import (
 )
 from boostline.reproduce.store import Store
 
-__all__ = ["TABLES", "OtherTable", "prequential", "xc"]
-
 _BLOCK = 256
 _DEPTHS = (1, 3, 5)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DATA_SETS", "RESULTS", "SMALL_SETS", "Data", "Results", "edges_for"]
-
 #: The sets that the paper's two algorithms both ran on. mediamill is asked for by name.
 SMALL_SETS = ("emotions", "scene", "yeast", "m-reduced")
 

@@ -16,17 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "BAND",
-    "BARS",
-    "learners",
-    "learning_curves",
-    "loss_by_edge",
-    "loss_by_learners",
-    "overview",
-    "several_edges",
-]
-
 _COLOURS = {"ada_olmr": COLOURS["blue"][0], "online_bmr": COLOURS["vermillion"][0]}
 _BASELINE, _PAPER, _BATCH, _GREY = (
     COLOURS[name][0] for name in ("green", "ink", "purple", "muted")

@@ -13,8 +13,6 @@ import numpy as np
 from boostline.data import Dataset
 from boostline.reproduce.paper import edges_for
 
-__all__ = ["ALGORITHMS", "BASELINES", "ORDERS", "Settings", "Task", "fingerprint", "plan"]
-
 ALGORITHMS = {"ada_olmr": "Ada.OLMR", "online_bmr": "OnlineBMR"}
 ORDERS = ("file", "shuffled")
 #: Rankers that look at no feature, by the decay of their label counts.

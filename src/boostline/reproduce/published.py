@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["PREQUENTIAL_BEST", "PREQUENTIAL_MACRO", "XC", "XC_SETS"]
-
 #: P@1, P@3, P@5 in per cent, from the Extreme Classification Repository (page of 2019); batch learners. Sizes of the
 #: splits are equal; whether the rows are is not known.
 XC: dict[str, dict[str, tuple[float, float, float]]] = {

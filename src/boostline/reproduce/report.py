@@ -17,8 +17,6 @@ from boostline.reproduce import paper, pictures, tables
 from boostline.reproduce.store import write_atomically
 from boostline.reproduce.summary import Summary
 
-__all__ = ["as_json", "write_docs", "write_page", "write_tables"]
-
 
 def as_json(summary: Summary) -> dict[str, Any]:
     """All figures, for programs."""

@@ -23,8 +23,6 @@ from boostline.reproduce.one_run import FORMAT
 from boostline.reproduce.plan import Settings, Task
 from boostline.saving.atomic import replace_file
 
-__all__ = ["Store", "write_atomically"]
-
 
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file so that a reader, or a crash, finds the old one or the new one, never a part."""

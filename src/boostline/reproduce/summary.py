@@ -14,8 +14,6 @@ from boostline.data import Dataset
 from boostline.reproduce import paper
 from boostline.reproduce.plan import ALGORITHMS, ORDERS, Settings
 
-__all__ = ["Cell", "Summary", "describe", "half_width"]
-
 
 @dataclass(frozen=True)
 class Cell:

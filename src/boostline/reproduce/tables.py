@@ -13,8 +13,6 @@ from boostline.reproduce import paper
 from boostline.reproduce.plan import ALGORITHMS
 from boostline.reproduce.summary import Cell, Summary
 
-__all__ = ["edges", "losses", "runs_csv", "table2", "table3_csv", "times"]
-
 
 def table2(summary: Summary) -> Table:
     """Table 2, measured from the data."""

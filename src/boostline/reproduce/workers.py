@@ -15,8 +15,6 @@ from boostline.reproduce.plan import Task
 # Seconds in which a scheduler must answer.
 _PATIENCE = 10
 
-__all__ = ["ClusterError", "count_jobs", "spread"]
-
 
 class ClusterError(OSError):
     """The Dask cluster could not be reached, or failed; finished runs are kept."""

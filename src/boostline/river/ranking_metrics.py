@@ -14,8 +14,6 @@ from river import base, metrics
 
 from boostline.metrics import Metric, from_name
 
-__all__ = ["RankingMetric"]
-
 
 class RankingMetric(metrics.base.Metric):
     """A metric of `boostline.metrics` as a River metric.

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ScoredLabels"]
-
 
 class ScoredLabels(dict[Any, bool]):
     """Labels and whether they are relevant; equal to a plain dict.

@@ -15,8 +15,6 @@ from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import whole_number
 from boostline.river.classifiers import Classifier, LabelRankerClassifier
 
-__all__ = ["ExplorerClassifier", "TopkAdaptiveClassifier", "TopkBMRClassifier"]
-
 
 @dataclass(eq=False, repr=False)
 class _ShowsLabels(Classifier):

@@ -12,8 +12,6 @@ from boostline.text.columns import text_in
 from boostline.text.features import TextFeatures
 from boostline.text.words import Words
 
-__all__ = ["TextRankerClassifier"]
-
 
 class TextPlaces:
     """Turns the texts of dicts into rows, with the methods of `FeaturePlaces`."""

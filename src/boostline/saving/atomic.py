@@ -9,8 +9,6 @@ import stat
 from collections.abc import Iterator
 from typing import BinaryIO
 
-__all__ = ["replace_file"]
-
 
 @contextlib.contextmanager
 def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:

@@ -10,8 +10,6 @@ from boostline.saving.container import ArrayFile
 from boostline.saving.errors import LoadError
 from boostline.saving.limits import MOST_VOTES, least_bytes, machine_bytes, size_text
 
-__all__ = ["check_classes", "check_size"]
-
 
 def check_size(config: dict[str, Any], file: ArrayFile, max_bytes: int | None) -> None:
     """Compare what the description asks for with what the file holds, before anything is allocated."""

@@ -23,17 +23,6 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "ArrayFile",
-    "DamagedError",
-    "Stored",
-    "bytes_of",
-    "canonical_json",
-    "dtype_name",
-    "stored",
-    "write",
-]
-
 KEY = "boostline"
 DTYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"),

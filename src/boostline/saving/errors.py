@@ -1,7 +1,5 @@
 """What goes wrong with model files."""
 
-__all__ = ["LoadError", "SaveError"]
-
 
 class LoadError(ValueError):
     """The file is not a boostline model, is damaged, or needs a newer version."""

@@ -9,15 +9,6 @@ from pathlib import Path
 
 from boostline.learners import Description
 
-__all__ = [
-    "MOST_VOTES",
-    "least_bytes",
-    "machine_bytes",
-    "size_text",
-    "too_little_memory",
-    "too_little_memory_to_grow",
-]
-
 #: The most votes that a model combines: the description of so many learners still fits into a file.
 MOST_VOTES = 2**14
 

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from boostline import _core
     from boostline.boosters import Booster
 
-__all__ = ["FORMAT", "load", "load_with_extra", "read_header", "save"]
-
 FORMAT = 3
 _LOG = logging.getLogger("boostline.saving")
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from boostline.saving.container import DamagedError, dtype_name
 
-__all__ = ["pack", "unpack"]
-
 # JSON readers refuse longer whole numbers (sys.set_int_max_str_digits).
 _MAX_INT_BITS = 10_000
 _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from boostline import _core
     from boostline.boosters.state import State
 
-__all__ = ["OWN", "InMemory", "copied", "held", "own_array", "restore"]
-
 #: The booster itself, where the core is asked for the arrays of a learner.
 OWN = -1
 

@@ -17,8 +17,6 @@ import numpy as np
 
 from boostline.metrics import Metric, from_name, log_loss
 
-__all__ = ["ranking_scorer"]
-
 
 class RankingScorer:
     """A scorer ``(estimator, X, Y) -> float``, larger is better, as ``scoring=`` of scikit-learn takes it."""

@@ -14,8 +14,6 @@ from boostline.contract.numbers import whole_number
 from boostline.sklearn import targets
 from boostline.sklearn.classifiers import Classifier, LabelRankerClassifier
 
-__all__ = ["ExplorerClassifier", "TopkAdaptiveClassifier", "TopkBMRClassifier"]
-
 
 @dataclass(eq=False, repr=False)
 class _ShowsLabels(Classifier):

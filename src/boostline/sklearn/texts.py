@@ -15,8 +15,6 @@ from boostline.text.columns import embeddings_of, texts_of
 from boostline.text.features import Counted, TextFeatures
 from boostline.text.words import Words
 
-__all__ = ["TextRankerClassifier"]
-
 
 class TextRows:
     """Texts that become rows when they are asked for: how words are weighed depends on what was learned by then."""

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from boostline.contract import frames
 
-__all__ = ["embeddings_of", "text_in", "texts_of"]
-
 
 def texts_of(X: Any, text: str | Sequence[str] | None) -> list[str]:
     """The texts of a frame, or of a list of strings if no column is named; None in a frame is an empty text."""

@@ -18,8 +18,6 @@ from boostline.contract.numbers import whole_number
 from boostline.contract.rows import Rows
 from boostline.text.words import Words
 
-__all__ = ["Counted", "TextFeatures"]
-
 FloatArray = NDArray[np.float64]
 
 _MOST_DOCUMENTS = 2**32 - 1  # a count has 32 bits

@@ -19,8 +19,6 @@ from boostline.text.features import Counted, TextFeatures
 from boostline.text.told import Waiting, checked_tags, read_tags, read_texts
 from boostline.text.words import Words
 
-__all__ = ["TextRanker"]
-
 FloatArray = NDArray[np.float64]
 
 # The compiled model has room for tags to come, because making room takes a copy of it: at least so many, and one for

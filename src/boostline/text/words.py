@@ -16,8 +16,6 @@ from typing import NamedTuple
 
 from boostline.contract.numbers import whole_number
 
-__all__ = ["MOST_CHARACTERS", "Span", "Words"]
-
 #: Only so many characters of a text are read: one text cannot take over the memory.
 MOST_CHARACTERS = 2**20
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["binomial_tail", "failure_limit"]
-
 
 def binomial_tail(successes: int, trials: int, probability: float) -> float:
     """P(X >= successes) for X binomial: the p-value of "fails no more often than promised".

@@ -8,19 +8,6 @@ from typing import Any
 from boostline.theory.bound import Bound
 from boostline.theory.history import History
 
-__all__ = [
-    "ada_olmr",
-    "ada_olmr_adagrad",
-    "ada_olmr_best_expert",
-    "ada_olmr_sharp",
-    "bennett_gain",
-    "edge_gain",
-    "hedge",
-    "logistic_progress",
-    "weight_regret_limit",
-]
-
-
 _WEIGHT_LIMIT = 2.0  # weights stay in [-2, 2] (Algorithm 3)
 _HEDGE = 1.0 / (1.0 - math.exp(-1.0))  # what Hedge's rate of 1 costs
 

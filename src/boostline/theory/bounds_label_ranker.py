@@ -7,8 +7,6 @@ from typing import Any
 from boostline.theory.bound import Bound
 from boostline.theory.history import History
 
-__all__ = ["label_ranker"]
-
 
 def label_ranker(model: Any) -> Bound:
     """Bound of the rank loss of a LabelRanker: that of the best fixed mixture of its votes, and what it lost on it.

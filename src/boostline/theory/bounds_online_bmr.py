@@ -12,8 +12,6 @@ from boostline.potentials import clipped_edge, largest_weight, start_potential
 from boostline.theory.bound import Bound
 from boostline.theory.history import History
 
-__all__ = ["bmr_auto", "bmr_corollary", "bmr_general", "bmr_realised", "hinge_factor"]
-
 #: Of the regret of edge="auto": 1/sqrt 2 + 1 + sqrt 2 / (sqrt 2 - 1) (docs/theory.md).
 REGRET_FACTOR = 1 / math.sqrt(2) + 1 + math.sqrt(2) / (math.sqrt(2) - 1)
 

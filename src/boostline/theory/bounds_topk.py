@@ -15,8 +15,6 @@ from boostline.losses import PairLoss
 from boostline.theory.bound import Bound
 from boostline.theory.bounds_ada_olmr import edge_gain
 
-__all__ = ["topk_adaptive", "topk_bmr", "topk_deviation", "topk_hedge", "topk_progress"]
-
 
 def topk_deviation(model: TopkBMR | TopkAdaptive, delta: float = 0.05) -> float:
     """How far the sum of the losses may lie above the sum of its estimates, with probability 1 - delta.

@@ -18,8 +18,6 @@ from boostline.theory.adversary import Stream, draw_label_sets, draw_votes, unif
 from boostline.theory.binomial import binomial_tail
 from boostline.theory.experiment import Check, Experiment, PlotLine, rank_losses
 
-__all__ = ["algorithms_compared", "bounds_on_streams", "printed_bound"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostline.losses import Rank
 
-__all__ = ["Check", "Experiment", "PlotLine", "rank_losses", "slope"]
-
 FloatArray = NDArray[np.float64]
 
 

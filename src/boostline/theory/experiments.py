@@ -13,8 +13,6 @@ from boostline.theory.comparisons import algorithms_compared, bounds_on_streams,
 from boostline.theory.experiment import Experiment
 from boostline.theory.optimality import learners_needed, loss_against_learners, samples_needed
 
-__all__ = ["ALL"]
-
 ALL: dict[str, Callable[[bool], Experiment]] = {
     "loss-against-learners": loss_against_learners,
     "learners-needed": learners_needed,

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from boostline import losses
 from boostline.boosters import LabelRanker, TopkAdaptive, TopkBMR
 
-__all__ = ["EdgeSums", "History"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -13,8 +13,6 @@ from boostline.potentials import step_table
 from boostline.theory.adversary import Adversary, uniform_vote_loss
 from boostline.theory.experiment import Check, Experiment, PlotLine, rank_losses, slope
 
-__all__ = ["learners_needed", "loss_against_learners", "samples_needed"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -11,8 +11,6 @@ from boostline.theory.experiment import Experiment
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw"]
-
 _STYLES: dict[str, dict[str, Any]] = {
     "line": {"linestyle": "-", "linewidth": 1.8},
     "dashed": {"linestyle": "--", "linewidth": 1.5},

@@ -17,8 +17,6 @@ from boostline.theory.experiment import Experiment
 from boostline.theory.experiments import ALL
 from boostline.theory.pictures import draw
 
-__all__ = ["Report", "run"]
-
 
 @dataclass(frozen=True)
 class Report:

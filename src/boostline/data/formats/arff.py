@@ -31,8 +31,6 @@ from boostline.data.formats.reader import Chooser, Labels, Reader, chosen
 from boostline.data.matrices import compact_indicator, from_cells, from_relevant
 from boostline.data.source import LineReader, Source, checked_encoding, is_path, source_name, stem
 
-__all__ = ["ArffReader"]
-
 #: The bytes of dense rows of plain numbers: in these, NumPy and `_number` read the same things.
 PLAIN_BYTES = b"0123456789+-.eE?, \t"
 _NOT_ALONE = re.compile(rb"[^, \t]\?|\?[^, \t]")

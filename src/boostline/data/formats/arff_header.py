@@ -17,8 +17,6 @@ from boostline.data.errors import DataError
 from boostline.data.formats.arff_tokens import BLANKS, read_value
 from boostline.data.source import LineReader
 
-__all__ = ["Attribute", "Place", "lay_out", "read_header"]
-
 NUMERIC_TYPES = frozenset({"numeric", "real", "integer"})
 BINARY = frozenset({"0", "1"})
 

@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-__all__ = ["BLANKS", "read_value", "split_dense", "split_sparse"]
-
 BLANKS = " \t\r\n\f\v"
 
 _BLANK = r"[ \t\r\n\f\v]"

@@ -22,8 +22,6 @@ from boostline.data.source import (
 )
 from boostline.data.unseen import Unseen
 
-__all__ = ["CsvReader"]
-
 #: Values that are missing values: the usual ones among those of pandas.
 MISSING = frozenset({"", "?", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None"})
 #: What may stand between values; looked for where it is not what was said.

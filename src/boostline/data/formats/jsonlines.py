@@ -24,8 +24,6 @@ from boostline.data.matrices import from_cells, from_relevant
 from boostline.data.source import LineReader, Source, open_bytes, source_name
 from boostline.data.unseen import Unseen
 
-__all__ = ["JsonLinesReader"]
-
 
 class JsonLinesReader(Reader):
     """A JSON lines file whose features and labels are known.

@@ -11,8 +11,6 @@ from xml.parsers import expat
 from boostline.data.errors import DataError
 from boostline.data.source import Source, open_bytes, source_name
 
-__all__ = ["read_label_names"]
-
 #: bibtex with 159 labels takes 6 KB; a million labels fit as well.
 MAX_XML_BYTES = 64 * 2**20
 

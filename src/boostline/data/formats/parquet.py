@@ -11,8 +11,6 @@ from boostline.data.formats.tables import Categories, Drop, TableReader
 from boostline.data.source import Source, source_name
 from boostline.data.unseen import Unseen
 
-__all__ = ["ParquetReader"]
-
 #: Buffer per column with which pages are read, instead of whole row groups.
 BUFFER_BYTES = 2**16
 

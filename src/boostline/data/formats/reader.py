@@ -11,8 +11,6 @@ from typing import Any, BinaryIO, ClassVar, TypeAlias, TypeVar
 from boostline.data.dataset import Block
 from boostline.data.source import Source
 
-__all__ = ["Chooser", "Labels", "Reader", "chosen"]
-
 #: What a caller may say about the labels: see `boostline.data.load`.
 Labels: TypeAlias = (
     "Sequence[str] | Sequence[int] | int | str | os.PathLike[str] | Chooser[Sequence[str]] | None"

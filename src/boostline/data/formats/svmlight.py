@@ -23,8 +23,6 @@ from boostline.data.matrices import from_relevant
 from boostline.data.source import LineReader, Source, open_bytes, source_name
 from boostline.data.unseen import Unseen
 
-__all__ = ["SvmlightReader"]
-
 _HEADER = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")
 #: Rows that are parsed at a time when a file is only scanned.
 SCAN_ROWS = 4096

@@ -19,8 +19,6 @@ from boostline.data.formats.reader import Chooser, Reader, chosen
 from boostline.data.matrices import compact_indicator
 from boostline.data.unseen import Unseen
 
-__all__ = ["Categories", "Drop", "TableReader"]
-
 Drop: TypeAlias = "Sequence[str] | Chooser[Sequence[str] | None] | None"
 Categories: TypeAlias = (
     "Mapping[str, Sequence[str]] | Chooser[Mapping[str, Sequence[str]] | None] | None"
