@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.boosters import Booster
 from boostline.boosters.aims import Aim
-
-FloatArray = NDArray[np.float64]
 
 
 def logit(p: FloatArray) -> FloatArray:

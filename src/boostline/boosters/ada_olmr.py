@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostline import _core
+from boostline.array_types import FloatArray
 from boostline.boosters.experts import HedgedBooster
 from boostline.learners.trees import PAPER_TREES
-
-FloatArray = NDArray[np.float64]
 
 _STEPS = ("paper", "adagrad")
 

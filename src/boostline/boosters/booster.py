@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline import _core
+from boostline.array_types import FloatArray
 from boostline.boosters.probabilities import Probabilities
 from boostline.boosters.state import State
 from boostline.boosters.undo import Undo
@@ -22,7 +23,6 @@ from boostline.learners import Description, describe
 from boostline.saving.limits import MOST_VOTES, least_bytes, machine_bytes, too_little_memory
 
 MOST_LABELS = 2**24
-FloatArray = NDArray[np.float64]
 
 # Keeps the draws of learners' settings apart from the booster's draws, which use (seed, 0).
 _SETTINGS_STREAM = 1

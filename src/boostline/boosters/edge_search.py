@@ -14,12 +14,10 @@ Theorem, proof and what holds for other losses: docs/theory.md. The compiled cor
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostline import _core, potentials
+from boostline.array_types import FloatArray
 from boostline.losses import PairLoss
-
-FloatArray = NDArray[np.float64]
 
 #: Edges whose promises are added up; between them the sums are taken as linear. Rounded, as the last bits of NumPy's
 #: powers depend on the CPU.

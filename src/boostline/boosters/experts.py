@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostline import _core
+from boostline.array_types import FloatArray
 from boostline.boosters.booster import Booster
-
-FloatArray = NDArray[np.float64]
 
 
 class HedgedBooster(Booster):

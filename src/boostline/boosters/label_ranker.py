@@ -6,15 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostline import _core
+from boostline.array_types import FloatArray
 from boostline.boosters.booster import Booster
 from boostline.contract.numbers import whole_number
 from boostline.learners import Description, auto_mix
 from boostline.learners.sizes import caps, divided, most_entries, recapped
-
-FloatArray = NDArray[np.float64]
 
 # A learner that sees no feature has to earn its weight: where it starts, relative to the others.
 _PRIOR_WITHOUT_FEATURES = 0.12

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline import _core, losses, potentials
+from boostline.array_types import FloatArray
 from boostline.boosters.booster import Booster
 from boostline.boosters.edge_search import new_search, start_potentials
 from boostline.contract.numbers import real_number
 from boostline.learners.trees import PAPER_TREES
-
-FloatArray = NDArray[np.float64]
 
 
 class OnlineBMR(Booster):

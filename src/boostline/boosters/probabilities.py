@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline import _core
+from boostline.array_types import FloatArray
 from boostline.boosters.aims import Aim, read_aim
 from boostline.contract.rows import read_rows
-
-FloatArray = NDArray[np.float64]
 
 
 class Probabilities:

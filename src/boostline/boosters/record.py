@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline import _core
-
-FloatArray = NDArray[np.float64]
+from boostline.array_types import FloatArray
 
 
 class Record:

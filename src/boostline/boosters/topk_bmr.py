@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostline import _core, losses, potentials
+from boostline.array_types import FloatArray
 from boostline.boosters.topk_booster import TopkBooster, TopkOptions
 from boostline.contract.numbers import real_number
-
-FloatArray = NDArray[np.float64]
 
 
 class TopkBMR(TopkBooster):

@@ -9,13 +9,12 @@ from typing import Any, ClassVar, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.boosters.booster import _NOT_SAID, Booster
 from boostline.contract.label_sets import LabelLists
 from boostline.contract.numbers import real_number, whole_number
 from boostline.contract.rows import read_rows
 from boostline.learners.trees import PAPER_TREES
-
-FloatArray = NDArray[np.float64]
 
 
 class Shown(NamedTuple):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from boostline.array_types import FloatArray
 
 
 def read_weights(weight: Any, n: int, name: str = "weight") -> FloatArray:

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.contract import frames
 from boostline.contract.sparse import CSR, is_sparse, read_csr
-
-FloatArray = NDArray[np.float64]
 
 # As the core takes them: a C-contiguous float64 matrix, or (start, columns, values) of a CSR matrix.
 NativeRows = FloatArray | tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]

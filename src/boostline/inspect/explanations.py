@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.contract.labels import LabelSpace
 from boostline.contract.rows import Rows, read_rows
 from boostline.inspect.feature_parts import FeaturePart, evidence_of, removals, stored_features
@@ -16,8 +16,6 @@ from boostline.inspect.linear_parts import LinearParts, linear_parts
 from boostline.inspect.members import members_of
 from boostline.inspect.past_rows import PastRow, row_parts
 from boostline.inspect.trees import kinds_of_votes, names_of_votes, trees_of
-
-FloatArray = NDArray[np.float64]
 
 # Rows of the past that each member names.
 _MOST_ROWS = 5

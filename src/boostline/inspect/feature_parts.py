@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.contract.rows import Rows
 from boostline.inspect.linear_parts import LinearParts
-
-FloatArray = NDArray[np.float64]
 
 # Votes of so many numbers are at hand at a time.
 _MOST_NUMBERS = 2**22

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.contract.labels import LabelSpace
 from boostline.metrics.scores import read_scores
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.inspect.trees import (
     Tree,
     details_of_votes,
@@ -15,8 +15,6 @@ from boostline.inspect.trees import (
     trees_of,
     vote_name,
 )
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline.inspect.members import FloatArray, Member, Moments, clipped
+from boostline.array_types import FloatArray
+from boostline.inspect.members import Member, Moments, clipped
 
 # Below it log(1 + x) is taken as x, as in the core.
 _LINEAR_BELOW = 1e-4

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.learners import Committee, from_config
 from boostline.saving.states import held
-
-FloatArray = NDArray[np.float64]
 
 _CLIP = 5.0  # of scaled features, as in the core
 

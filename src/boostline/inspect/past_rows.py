@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from boostline.array_types import FloatArray
 from boostline.inspect.linear_parts import linear_parts, sparse_units
-from boostline.inspect.members import FloatArray, Member, Moments, clipped
+from boostline.inspect.members import Member, Moments, clipped
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.inspect.label_rows import LabelLosses
 
-FloatArray = NDArray[np.float64]
 _COLUMNS = ("clock", "ranked", "loss", "weights", "edges", "expert_weights")
 
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-FloatArray = NDArray[np.float64]
+from boostline.array_types import FloatArray
 
 
 def encode_label(label: int, n_labels: int) -> FloatArray:

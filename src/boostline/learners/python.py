@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostline import _core
+from boostline.array_types import FloatArray
 from boostline.learners.description import Description
 from boostline.learners.encodings import _Encoded
-
-FloatArray = NDArray[np.float64]
 
 # How far the sum of a distribution may be from 1, and how far below 0 a vote may lie, by rounding.
 _ROUNDING = 1e-6

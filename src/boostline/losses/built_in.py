@@ -7,12 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from boostline.array_types import BoolArray, FloatArray
 from boostline.contract.advice import advice
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 # A margin beyond twice the number of learners changes no cost any more; sums of losses have to stay finite.
 _LARGEST_MARGIN = 1e6

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostline.losses.built_in import BoolArray, FloatArray, Loss, PairLoss
+from boostline.array_types import BoolArray, FloatArray
+from boostline.losses.built_in import Loss, PairLoss
 
 # Where user-written losses are probed: every score difference that 64 learners can produce, in
 # sixteenths, which contains the integers (all that single-label votes reach).

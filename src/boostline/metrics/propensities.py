@@ -10,16 +10,14 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import whole_number
 from boostline.metrics.functions import check_depth, ranking
 from boostline.metrics.sorted_scores import Ranking, Values
 from boostline.metrics.streaming import Metric
-
-FloatArray = NDArray[np.float64]
 
 
 def propensities(Y: Any, *, a: float = 0.55, b: float = 1.5) -> FloatArray:

@@ -6,12 +6,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from boostline.array_types import FloatArray
 from boostline.losses import Exponential, Hinge, Logistic, PairLoss, Rank
 from boostline.potentials.walk import exponential_rate, walk_step
-
-FloatArray = NDArray[np.float64]
 
 # Grid of smooth losses: sixteenths keep the logistic steps within 5e-5 (see step_table).
 GRID = 16

@@ -21,13 +21,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from boostline.array_types import BoolArray, FloatArray
 from boostline.losses import Exponential, GeneralLoss, Hinge, Loss, PairLoss, Rank
 from boostline.potentials.walk import baseline, exponential_rate, walk_law
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 
 class Estimate(NamedTuple):

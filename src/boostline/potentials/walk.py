@@ -6,9 +6,9 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-FloatArray = NDArray[np.float64]
+from boostline.array_types import FloatArray
 
 # Probabilities that no sum of losses can tell from 0.
 _NEGLIGIBLE = 1e-200

@@ -17,7 +17,6 @@ ALGORITHMS = {"ada_olmr": "Ada.OLMR", "online_bmr": "OnlineBMR"}
 ORDERS = ("file", "shuffled")
 #: Rankers that look at no feature, by the decay of their label counts.
 BASELINES = {"decayed_counts": 0.5, "label_frequency": 1.0}
-BASELINE_TITLES = {"decayed_counts": "decayed counts", "label_frequency": "label frequency"}
 
 
 @dataclass(frozen=True)

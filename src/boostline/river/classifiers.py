@@ -7,10 +7,10 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from river import base
 
 from boostline.adapters.boosters import make_booster
+from boostline.array_types import FloatArray
 from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR
 from boostline.boosters.aims import Aim, read_aim
 from boostline.boosters.growth import CannotGrow
@@ -22,7 +22,6 @@ from boostline.river.feature_places import FeaturePlaces
 from boostline.river.scored_labels import ScoredLabels
 
 Features = Mapping[Any, Any]
-FloatArray = NDArray[np.float64]
 
 _ABSENT = {"irrelevant": 0, "unknown": UNKNOWN}
 

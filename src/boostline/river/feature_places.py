@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.contract.rows import LARGEST_VALUE, sparse_row, too_large
-
-FloatArray = NDArray[np.float64]
 
 #: Places kept for names to come, so that the model grows seldom: one for each 8 that are known, at least 8.
 _RESERVE = 8

@@ -14,13 +14,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from boostline.adapters.boosters import make_booster
 from boostline.adapters.set_prediction import logit, margins
+from boostline.array_types import FloatArray
 from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR, Shown
 from boostline.boosters.aims import Aim, read_aim
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import whole_number
 from boostline.sklearn import targets
-
-FloatArray = NDArray[np.float64]
 
 #: Rows given to the booster at a time: bounds the memory of a pass and changes no result.
 _BLOCK = 1024

@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.contract.numbers import whole_number
 from boostline.contract.rows import Rows
 from boostline.text.words import Words
-
-FloatArray = NDArray[np.float64]
 
 _MOST_DOCUMENTS = 2**32 - 1  # a count has 32 bits
 # Fibonacci hashing: the highest bits of the product depend on all bits of the term.

@@ -7,9 +7,9 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostline import _core
+from boostline.array_types import FloatArray
 from boostline.boosters import LabelRanker
 from boostline.boosters.aims import Aim
 from boostline.contract.numbers import read_weights, whole_number
@@ -18,8 +18,6 @@ from boostline.learners import SparseLinear
 from boostline.text.features import Counted, TextFeatures
 from boostline.text.told import Waiting, checked_tags, read_tags, read_texts
 from boostline.text.words import Words
-
-FloatArray = NDArray[np.float64]
 
 # The compiled model has room for tags to come, because making room takes a copy of it: at least so many, and one for
 # each 8 tags that are known.

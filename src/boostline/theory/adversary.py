@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostline.array_types import BoolArray, FloatArray
 from boostline.losses import PairLoss, Rank
 from boostline.potentials import start_potential
 
@@ -31,8 +32,6 @@ __all__ = [
     "uniform_vote_loss",
 ]
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int8]
 
 

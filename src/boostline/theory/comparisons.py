@@ -9,16 +9,14 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.boosters import OnlineBMR
 from boostline.display.colours import SERIES
 from boostline.theory import bounds, correction, simulate
 from boostline.theory.adversary import Stream, draw_label_sets, draw_votes, uniform_vote_loss
 from boostline.theory.binomial import binomial_tail
 from boostline.theory.experiment import Check, Experiment, PlotLine, rank_losses
-
-FloatArray = NDArray[np.float64]
 
 
 def algorithms_compared(quick: bool = False) -> Experiment:

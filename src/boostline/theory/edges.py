@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostline.array_types import BoolArray, FloatArray
 from boostline.potentials import clipped_edge
 from boostline.theory.binomial import failure_limit
 
@@ -32,9 +33,6 @@ __all__ = [
     "membership",
     "normalised",
 ]
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 
 class NormalisedCosts(NamedTuple):

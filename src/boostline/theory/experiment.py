@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostline.array_types import FloatArray
 from boostline.losses import Rank
-
-FloatArray = NDArray[np.float64]
 
 
 class PlotLine(NamedTuple):

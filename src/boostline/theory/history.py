@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline import losses
+from boostline.array_types import FloatArray
 from boostline.boosters import LabelRanker, TopkAdaptive, TopkBMR
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.losses import Rank
 from boostline.potentials import step_table
 from boostline.theory.adversary import Adversary, uniform_vote_loss
 from boostline.theory.experiment import Check, Experiment, PlotLine, rank_losses, slope
-
-FloatArray = NDArray[np.float64]
-
 
 #: Error bars are this many standard errors to each side.
 BARS = 3.0

@@ -12,16 +12,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from boostline.array_types import BoolArray, FloatArray
 from boostline.losses import Loss, PairLoss, Rank, get
 from boostline.potentials import StepTable, step_table
 from boostline.theory.history import History
 
 __all__ = ["AdaSimulator", "ada_olmr", "online_bmr"]
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 # Pairs looked up at a time by online_bmr: about 100 MB of temporaries.
 _CHUNK = 2_000_000
