@@ -1,19 +1,13 @@
 #include "core/kernels/vectors.inl"
 
-typedef float HalfFloats __attribute__((vector_size(32)));  // 8
-typedef unsigned Bits __attribute__((vector_size(64)));
-typedef unsigned HalfBits __attribute__((vector_size(32)));
-
-template <class Vector>
-inline Vector fetch(const float* from) {
-    Vector v;
-    std::memcpy(&v, from, sizeof(v));
-    return v;
-}
-template <class Vector>
-inline void put(float* to, Vector v) {
-    std::memcpy(to, &v, sizeof(v));
-}
+// Labels come in groups of eight: half a vector at the widest.
+#if BOOSTLINE_VECTOR_BYTES == 64
+typedef float EightFloats __attribute__((vector_size(32)));
+typedef unsigned EightBits __attribute__((vector_size(32)));
+#else
+typedef Floats EightFloats;
+typedef Bits EightBits;
+#endif
 
 // 1 / sqrt(x) for a positive normal x, to 1.1e-4: a guess from the bits and a step of Halley's method. The size of a
 // step of AdaGrad needs no more, and this is where the time goes.
@@ -36,34 +30,37 @@ inline void forward(const std::int32_t* index, const double* value, std::size_t 
         for (std::size_t c = 0; c < kChains; ++c) {
             const float* w = weights + static_cast<std::size_t>(index[i + c]) * 2 * n;
             const float x = static_cast<float>(value[i + c]);
-            for (std::size_t v = 0; v < kVectors; ++v) s[c][v] += fetch<Vector>(w + v * kSize) * x;
+            for (std::size_t v = 0; v < kVectors; ++v) s[c][v] += load_as<Vector>(w + v * kSize) * x;
         }
     for (; i < n_active; ++i) {
         const float* w = weights + static_cast<std::size_t>(index[i]) * 2 * n;
         const float x = static_cast<float>(value[i]);
-        for (std::size_t v = 0; v < kVectors; ++v) s[0][v] += fetch<Vector>(w + v * kSize) * x;
+        for (std::size_t v = 0; v < kVectors; ++v) s[0][v] += load_as<Vector>(w + v * kSize) * x;
     }
     for (std::size_t half = kChains / 2; half > 0; half /= 2)
         for (std::size_t c = 0; c < half; ++c)
             for (std::size_t v = 0; v < kVectors; ++v) s[c][v] += s[c + half][v];
-    for (std::size_t v = 0; v < kVectors; ++v) put(sums + v * kSize, s[0][v]);
+    for (std::size_t v = 0; v < kVectors; ++v) store(sums + v * kSize, s[0][v]);
 }
 
 void linear_forward(const std::int32_t* index, const double* value, std::size_t n_active, const float* weights,
                     std::size_t n, float* sums) {
     std::size_t j = 0;
-    for (; j + 64 <= n; j += 64) forward<Floats, 4, 4>(index, value, n_active, weights + j, n, sums + j);
-    for (; j + 16 <= n; j += 16) forward<Floats, 1, 4>(index, value, n_active, weights + j, n, sums + j);
-    for (; j < n; j += 8) forward<HalfFloats, 1, 4>(index, value, n_active, weights + j, n, sums + j);
+    if (BOOSTLINE_VECTOR_BYTES == 64)
+        for (; j + 64 <= n; j += 64) forward<Floats, 4, 4>(index, value, n_active, weights + j, n, sums + j);
+    for (; j + 2 * kFloats <= n; j += 2 * kFloats)
+        forward<Floats, 2, 4>(index, value, n_active, weights + j, n, sums + j);
+    for (; j + kFloats <= n; j += kFloats) forward<Floats, 1, 4>(index, value, n_active, weights + j, n, sums + j);
+    if (j < n) forward<EightFloats, 1, 4>(index, value, n_active, weights + j, n, sums + j);
 }
 
 template <class Vector, class Integers>
 inline void step(float x, const float* gradient, const float* decay, float rate, float* weights, float* squares) {
-    const Vector old = fetch<Vector>(weights);
-    const Vector e = x * fetch<Vector>(gradient) + fetch<Vector>(decay) * old;
-    const Vector s = fetch<Vector>(squares) + e * e;
-    put(squares, s);
-    put(weights, old - rate * e * inverse_sqrt<Vector, Integers>(s));
+    const Vector old = load_as<Vector>(weights);
+    const Vector e = x * load_as<Vector>(gradient) + load_as<Vector>(decay) * old;
+    const Vector s = load_as<Vector>(squares) + e * e;
+    store(squares, s);
+    store(weights, old - rate * e * inverse_sqrt<Vector, Integers>(s));
 }
 
 void linear_step(const std::int32_t* index, const double* value, std::size_t n_active, const float* gradient,
@@ -72,7 +69,7 @@ void linear_step(const std::int32_t* index, const double* value, std::size_t n_a
         float* w = weights + static_cast<std::size_t>(index[i]) * 2 * n;
         const float x = static_cast<float>(value[i]);
         std::size_t j = 0;
-        for (; j + 16 <= n; j += 16) step<Floats, Bits>(x, gradient + j, decay + j, rate, w + j, w + n + j);
-        if (j < n) step<HalfFloats, HalfBits>(x, gradient + j, decay + j, rate, w + j, w + n + j);
+        for (; j + kFloats <= n; j += kFloats) step<Floats, Bits>(x, gradient + j, decay + j, rate, w + j, w + n + j);
+        if (j < n) step<EightFloats, EightBits>(x, gradient + j, decay + j, rate, w + j, w + n + j);
     }
 }

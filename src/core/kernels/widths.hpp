@@ -1,6 +1,5 @@
-// Loops written in vectors of eight numbers, compiled for every vector width: each body is a file `*.inl`, which
-// each_width.hpp includes once for each width. A vector is one register or several, and every sum runs in the same
-// order, so all widths give the same bits.
+// Loops written in vectors, compiled for every vector width: each body is a file `*.inl`, which each_width.hpp includes
+// once for each width. Every sum runs in the same order, so all widths give the same bits (vectors.inl).
 //
 // portable.hpp has the simpler way, which leaves it to the compiler to find the vectors. It does not find them where
 // many sums have to stay in registers.
@@ -12,9 +11,6 @@
 #include "core/portable.hpp"
 
 namespace boostline {
-
-typedef double Doubles __attribute__((vector_size(64)));  // 8
-typedef float Floats __attribute__((vector_size(64)));    // 16
 
 enum class Width { plain, v3, v4 };
 
