@@ -144,10 +144,10 @@ def perceptron(X: Array, Y: Array, rate: float) -> Array:
     return scores
 
 
-def forest(X: Array, Y: NDArray[np.bool_], n_trees: int, features: str) -> Array:
+def forest(X: Array, Y: NDArray[np.bool_], grace_period: int) -> Array:
     from river.forest import ARFClassifier
 
-    models = [ARFClassifier(n_trees, max_features=features, seed=0) for _ in Y.T]
+    models = [ARFClassifier(10, grace_period=grace_period, seed=0) for _ in Y.T]
     scores = np.zeros(Y.shape)
     for t, (row, relevant) in enumerate(zip(X, Y, strict=True)):
         x = dict(enumerate(row))
@@ -172,8 +172,8 @@ MODELS: dict[str, dict[str, Scorer]] = {
 }
 FOREST: dict[str, dict[str, Scorer]] = {
     "adaptive random forest": {
-        features: lambda X, Y, features=features: forest(X, Y, 10, features)  # type: ignore[misc]
-        for features in ("sqrt", "log2")
+        str(rows): lambda X, Y, rows=rows: forest(X, Y, rows)  # type: ignore[misc]
+        for rows in (50, 20)  # between two tries to split
     }
 }
 PIECES = 40  # of a stream, in a picture

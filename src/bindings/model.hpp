@@ -136,6 +136,9 @@ class Model {
             check_width(n_features);
             if (n_labels != booster_->n_labels())
                 throw std::runtime_error("the model got new labels in another thread");
+            // A clock that only a file can have. What has been learned can always be saved and loaded.
+            if (booster_->clock() + input.size() > static_cast<std::uint64_t>(kMostRows))
+                throw std::invalid_argument("the model has learned so many rows that no more of them can be counted");
             std::vector<Example> examples(std::min(input.n_together(), input.size()));
             input.in_pieces([&](const Row* x, std::size_t first, std::size_t n) {
                 if (first > 0) check_signals();

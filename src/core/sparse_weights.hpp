@@ -106,7 +106,7 @@ class SparseWeights {
     void count(std::int32_t feature) noexcept {
         FeatureRow& row = rows_[static_cast<std::size_t>(find(feature))];
         const std::size_t before = bytes_of(row);
-        row.n_seen += 1;
+        row.n_seen += row.n_seen < static_cast<std::int64_t>(kMostRows) ? 1 : 0;
         bytes_ += bytes_of(row) - before;
     }
 

@@ -159,6 +159,26 @@ def test_impossible_arrays_are_refused(attack, content, tmp_path):
     refuse(tmp_path / "m.blm", forged(metadata, arrays))
 
 
+def test_a_model_that_cannot_count_another_row_learns_none(content, tmp_path):
+    metadata, arrays = parts(content)
+    sizes = arrays["label_set_sizes"].copy()
+    sizes[1] += 2**53 - 1 - int(arrays["clock"][0])
+    changed = {**arrays, "clock": np.array([2**53 - 1]), "label_set_sizes": sizes}
+    path = tmp_path / "m.blm"
+    path.write_bytes(forged(metadata, changed))
+    for _ in range(2):
+        model = bl.load(path)
+        x = np.zeros(model.n_features)
+        if model.clock < 2**53:
+            with pytest.raises(ValueError, match="no more of them can be counted"):
+                model.learn([x, x], [{0}, {0}])
+            model.learn(x, {0})
+            model.save(path)
+    with pytest.raises(ValueError, match="no more of them can be counted"):
+        model.learn(x, {0})
+    assert model.clock == 2**53 and np.isfinite(model.score(x)).all()
+
+
 def test_missing_and_foreign_arrays_are_refused(content, tmp_path):
     metadata, arrays = parts(content)
     for name in arrays:

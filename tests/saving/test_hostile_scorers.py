@@ -241,3 +241,19 @@ def test_a_covariance_that_cancels_to_nothing_is_begun_anew(n_features, tmp_path
         assert np.isfinite(loaded.score(X)).all()
 
     in_child(go_on, 60)
+
+
+def test_counts_of_a_sparse_learner_stay_such_as_can_be_saved(tmp_path):
+    # Found by fuzzing: after another row they were beyond what a file may have.
+    model = bl.LabelRanker(K, learners=[L.SparseLinear(n_replays=0), L.Centroids()])
+    model.learn(np.ones((3, D)), [{0}, {1}, {0}])
+    path = tmp_path / "m.blm"
+    model.save(path)
+    metadata, arrays = parts(path.read_bytes())
+    of_rows = [n for n in arrays if n.startswith("learners.") and n.endswith(("n_seen", ".clock"))]
+    assert len(of_rows) == 3
+    path.write_bytes(forged(metadata, {**arrays, **{n: arrays[n] * 0 + 2**53 for n in of_rows}}))
+    model = bl.load(path)
+    model.learn(np.ones((3, D)), [{0}, {1}, {0}])
+    model.save(path)
+    np.testing.assert_array_equal(bl.load(path).score(np.ones(D)), model.score(np.ones(D)))

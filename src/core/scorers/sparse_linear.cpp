@@ -70,7 +70,7 @@ class SparseLinearScorer final : public Scorer {
     }
     void learn(const Row&, const Targets&, double importance, const double*) noexcept override {
         DualRow& row = scratch_.row;
-        clock_ += 1;
+        clock_ += clock_ < static_cast<std::int64_t>(kMostRows) ? 1 : 0;
         total_ += importance;
         for (const std::int32_t l : row.relevant) counts_[static_cast<std::size_t>(l)] += importance;
         for (const std::int32_t f : row.index) weights_.count(f);
