@@ -215,8 +215,8 @@ def parse_learners(text: str) -> Any:
     )
 
 
-def _edge(text: str | None) -> float | str | None:
-    if text is None or text == "auto":
+def _edge(text: str) -> float | str:
+    if text == "auto":
         return text
     try:
         return float(text)
@@ -273,23 +273,9 @@ def make_text_model(
 
     if algorithm not in (None, Algorithm.label_ranker):
         raise typer.BadParameter("with --text must be label_ranker", param_hint="--algorithm")
-    _refuse_foreign(Algorithm.label_ranker, options)
-    given: dict[str, Any] = {} if seed is None else {"seed": seed}
-    if options.learners not in (None, "auto"):
-        given["learners"] = parse_learners(options.learners)
-    if options.drift is not None:
-        given["drift"] = None if options.drift is Drift.none else options.drift.value
-    if options.max_bytes is not None:
-        given["max_bytes"] = options.max_bytes
-    return TextRanker(labels, n_threads=threads, **given)
-
-
-def _refuse_foreign(algorithm: Algorithm, options: ModelOptions) -> None:
-    for name in _foreign(algorithm):
-        if getattr(options, name) is not None:
-            raise typer.BadParameter(
-                f"is not an option of {algorithm.value}", param_hint=f"--{name.replace('_', '-')}"
-            )
+    if options.learners == "auto":  # texts have a default of their own
+        options = replace(options, learners=None)
+    return TextRanker(labels, n_threads=threads, **_given(Algorithm.label_ranker, options, seed))
 
 
 def make_model(
@@ -303,23 +289,31 @@ def make_model(
     """Make a new booster."""
     import boostline as bl
 
-    _refuse_foreign(algorithm, options)
-    given: dict[str, Any] = {
-        "seed": seed,
-        "expert": None if options.expert is None else options.expert.value,
-        "steps": None if options.steps is None else options.steps.value,
-        "edge": _edge(options.edge),
-        "loss": options.loss,
-        "max_bytes": options.max_bytes,
-    }
-    given = {name: value for name, value in given.items() if value is not None}
-    if options.learners is not None:
-        given["learners"] = parse_learners(options.learners)
-    if options.drift is not None:
-        given["drift"] = None if options.drift is Drift.none else options.drift.value
     makers = {
         Algorithm.label_ranker: bl.LabelRanker,
         Algorithm.ada_olmr: bl.AdaOLMR,
         Algorithm.online_bmr: bl.OnlineBMR,
     }
+    given = _given(algorithm, options, seed)
     return makers[algorithm](labels=labels, n_threads=threads, **given)
+
+
+def _given(algorithm: Algorithm, options: ModelOptions, seed: int | None) -> dict[str, Any]:
+    """The arguments of a model that were given, each as its constructor takes it."""
+    for name in _foreign(algorithm):
+        if getattr(options, name) is not None:
+            raise typer.BadParameter(
+                f"is not an option of {algorithm.value}", param_hint=f"--{name.replace('_', '-')}"
+            )
+    given = {
+        name: value.value if isinstance(value, StrEnum) else value
+        for name, value in {**vars(options), "seed": seed}.items()
+        if value is not None
+    }
+    if "learners" in given:
+        given["learners"] = parse_learners(given["learners"])
+    if "edge" in given:
+        given["edge"] = _edge(given["edge"])
+    if given.get("drift") == Drift.none:
+        given["drift"] = None
+    return given
