@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.array_types import FloatArray
-from boostline.inspect.members import Member, Moments, clipped
+from boostline.inspect.members import Member, Moments, clipped, scaled_units
 
 # Below it log(1 + x) is taken as x, as in the core.
 _LINEAR_BELOW = 1e-4
@@ -104,17 +104,9 @@ def _sparse_products(
 def _linear(
     member: Member, x: FloatArray, label: int
 ) -> tuple[NDArray[np.int64], FloatArray, float]:
-    moments = Moments.of(member, "scale_")
-    is_dense, weights, bias = member.arrays("is_dense", "weights", "bias")
-    dense = is_dense.astype(bool)
-    sparse = np.where(dense, 0.0, clipped(x * moments.inverse_rms))
-    length = float(np.sqrt(sparse @ sparse))
-    inverse = moments.inverse_deviation
-    n_varying = int((inverse[dense] > 0).sum())
-    centred = clipped((x - moments.mean) * inverse) / np.sqrt(max(n_varying, 1))
-    units = np.where(dense, centred, sparse / length if length else sparse)
+    weights, bias = member.arrays("weights", "bias")
     own = weights.reshape(len(x), -1)[:, label]
-    return np.arange(len(x)), units * own, float(bias[label])
+    return np.arange(len(x)), scaled_units(member, x) * own, float(bias[label])
 
 
 def _ridge(

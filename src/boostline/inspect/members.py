@@ -111,3 +111,16 @@ class Moments:
         n = np.maximum(self.n_nonzero, 1)
         rms = np.where(self.n_nonzero > 0, np.sqrt(self.m2 / n + self.mean_nonzero**2), 0.0)
         return np.where(rms > 0, 1 / np.where(rms > 0, rms, 1.0), 0.0)
+
+
+def scaled_units(member: Member, x: FloatArray) -> FloatArray:
+    """A row on the scale of `Linear` and `Neighbours`: dense features centred, the others brought to length 1."""
+    moments = Moments.of(member, "scale_")
+    (is_dense,) = member.arrays("is_dense")
+    dense = is_dense.astype(bool)
+    sparse = np.where(dense, 0.0, clipped(x * moments.inverse_rms))
+    length = float(np.sqrt(sparse @ sparse))
+    inverse = moments.inverse_deviation
+    share = 1 / np.sqrt(max(int((inverse[dense] > 0).sum()), 1))
+    centred = clipped((x - moments.mean) * inverse) * share
+    return np.where(dense, centred, sparse / length if length else sparse)

@@ -10,7 +10,7 @@ import numpy as np
 
 from boostline.array_types import FloatArray
 from boostline.inspect.linear_parts import linear_parts, sparse_units
-from boostline.inspect.members import Member, Moments, clipped
+from boostline.inspect.members import Member, clipped, scaled_units
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _neighbours(member: Member, x: FloatArray, label: int) -> RowParts | None:
     n = len(importance)
     if not n:
         return RowParts(member.vote, frequency, frequency, np.zeros(0, np.int64), np.zeros(0))
-    point = _place(member, x).astype(np.float32).astype(np.float64)
+    point = scaled_units(member, x).astype(np.float32).astype(np.float64)
     squares = ((points.reshape(n, -1).astype(np.float64) - point) ** 2).sum(axis=1)
     n_neighbours = member.settings.n_neighbours
     ages = np.arange(n)[::-1]
@@ -113,19 +113,6 @@ def _neighbours(member: Member, x: FloatArray, label: int) -> RowParts | None:
     rows = int(n_rows[0]) - ages[nearest]
     rest = frequency / total
     return RowParts(member.vote, rest + float(parts.sum()), rest, rows, parts)
-
-
-def _place(member: Member, x: FloatArray) -> FloatArray:
-    """The row on the scale of its neighbours."""
-    moments = Moments.of(member, "scale_")
-    (is_dense,) = member.arrays("is_dense")
-    dense = is_dense.astype(bool)
-    sparse = np.where(dense, 0.0, clipped(x * moments.inverse_rms))
-    length = float(np.sqrt(sparse @ sparse))
-    inverse = moments.inverse_deviation
-    share = 1 / np.sqrt(max(int((inverse[dense] > 0).sum()), 1))
-    centred = clipped((x - moments.mean) * inverse) * share
-    return np.where(dense, centred, sparse / length if length else sparse)
 
 
 def _sparse_linear(member: Member, x: FloatArray, label: int) -> RowParts | None:
