@@ -1,6 +1,6 @@
 #include "core/kernels/wide_split_screen.hpp"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(BOOSTLINE_NO_DISPATCH)
+#if defined(__x86_64__) && defined(__GNUC__)
 
 #include <immintrin.h>
 

@@ -16,7 +16,7 @@ enum class Width { plain, v3, v4 };
 
 // The widest that this machine has, or what a test has asked for.
 inline Width& vector_width() {
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(BOOSTLINE_NO_DISPATCH)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define BOOSTLINE_HAS_WIDTHS
     static Width width = [] {
         __builtin_cpu_init();
