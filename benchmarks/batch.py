@@ -76,8 +76,8 @@ class ExtraTrees:
     frequencies of all labels.
     """
 
-    def __init__(self, leaf: int, n_trees: int = 200) -> None:
-        self.leaf, self.n_trees = leaf, n_trees
+    def __init__(self, leaf: int) -> None:
+        self.leaf = leaf
 
     def fit(self, X: Any, Y: NDArray[np.int64]) -> ExtraTrees:
         self.X, self.Y = dense(X).astype(np.float32), Y
@@ -87,7 +87,7 @@ class ExtraTrees:
         X = dense(X).astype(np.float32)
         tried = min(40, max(1, X.shape[1] // 5))
         scores = np.zeros((len(X), self.Y.shape[1]))
-        for seed in range(self.n_trees):
+        for seed in range(300 if self.Y.size < 500_000 else 100):
             tree = ExtraTreeRegressor(
                 min_samples_leaf=self.leaf, max_features=tried, random_state=seed
             )
