@@ -57,7 +57,7 @@ def test_a_loss_that_does_not_split_into_pairs():
         return 0.0 if relevant[np.argmax(scores)] else 1.0
 
     loss = bl.losses.GeneralLoss(one_error, name="one-error", n_labels=4)
-    X, Y = stream(40)
+    X, Y = stream(12)
     X, Y = X[Y.any(axis=1) & ~Y.all(axis=1)], Y[Y.any(axis=1) & ~Y.all(axis=1)]
     trees = bl.learners.paper_trees(3, single_label=True)
     model = bl.OnlineBMR(4, learners=trees, edge=0.1, loss=loss)

@@ -73,7 +73,7 @@ def test_rolling_is_the_mean_over_the_last_rows(metric, window, block):
     for i, (y, s) in enumerate(zip(Y, S, strict=True)):
         single.update(y, s)
         start = max(0, i + 1 - window)
-        assert single.get() == pytest.approx(values[start : i + 1].mean())
+        assert abs(single.get() - values[start : i + 1].mean()) < 1e-9
         assert single.n == i + 1 - start
         assert single.n_without_pairs == without[start : i + 1].sum()
     for start in range(0, 300, 77):

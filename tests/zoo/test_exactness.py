@@ -77,16 +77,23 @@ def test_a_block_equals_the_loop_of_its_rows(kind):
 
 
 @each_model
-@pytest.mark.parametrize("length", [7, 1000])
-def test_blocks_of_any_length_change_no_bit(kind, length):
+def test_blocks_of_any_length_change_no_bit(kind):
     """A life without growth, longer than any block that is learned together; scores of blocks are those of rows."""
     X, Y = rows(330)
-    model, twin = kind.make(), kind.make()
-    found = [model.learn(X[i : i + length], Y[i : i + length]) for i in range(0, len(X), length)]
-    expected = [twin.learn(X[i : i + 256], Y[i : i + 256]) for i in range(0, len(X), 256)]
-    np.testing.assert_array_equal(np.concatenate(found), np.concatenate(expected))
-    assert_same_state(model.state(), twin.state())
-    np.testing.assert_array_equal(model.score(X[:80]), [twin.score(x) for x in X[:80]])
+
+    def learned(length):
+        model = kind.make()
+        starts = range(0, len(X), length)
+        found = [model.learn(X[i : i + length], Y[i : i + length]) for i in starts]
+        return model, np.concatenate(found)
+
+    twin, expected = learned(256)
+    scores = [twin.score(x) for x in X[:80]]
+    for length in (7, 1000):
+        model, found = learned(length)
+        np.testing.assert_array_equal(found, expected)
+        assert_same_state(model.state(), twin.state())
+        np.testing.assert_array_equal(model.score(X[:80]), scores)
 
 
 @pytest.mark.parametrize(
@@ -119,10 +126,12 @@ def test_load_and_go_on_is_never_having_stopped(kind, tmp_path):
     first, again = tmp_path / "first.blm", tmp_path / "again.blm"
 
     def stop(model):
+        if model.clock not in (0, 20, 33, 64, NEW_LABEL, 121):
+            return model
         model.save(first)
         loaded = kind.load(first, n_threads=1 + model.clock % 2)
         assert type(loaded) is type(model) and loaded.clock == model.clock
-        if model.clock in (0, 33, 64, NEW_LABEL, NEW_FEATURES):
+        if model.clock in (33, NEW_LABEL):
             loaded.save(again)
             assert first.read_bytes() == again.read_bytes()
         return loaded
