@@ -15,7 +15,8 @@ from boostline.reference.losses import (
     FloatArray,
     Labels,
     gaps,
-    label_sets,
+    indicator,
+    known_sets,
     logistic_gradient,
     rank_loss,
     smallest_positive,
@@ -111,23 +112,11 @@ class Booster(ABC):
         unknown: Labels | None = None,
     ) -> FloatArray:
         """One round of the schema; returns the scores given before the labels were revealed."""
-        y, z = label_sets(relevant, None, self.n_labels)
-        if unknown is not None:
-            y, z = label_sets(y, z & label_sets(unknown, None, self.n_labels)[1], self.n_labels)
+        y, z = known_sets(relevant, unknown, self.n_labels)
         now = self._predict(x)  # lines 3 to 7
         now.costs = self._costs(now, y, z)  # line 10, all 0 if there is no pair to rank
         if y.any() and z.any():  # otherwise there is nothing to learn
-            for i, learner in enumerate(self.learners):
-                c, h = now.costs[i], now.votes[i]
-                spread = c.max() - c.min()  # w^i[t], and d^i by eq. normalizedCost
-                if spread > 0:
-                    now.normalised_costs[i] = (c - c.min()) / spread
-                    now.weights[i] = spread * weight
-                mean = c.mean()  # 0 for Ada.OLMR
-                self._edge_sums[i] += weight * (mean - c @ h)
-                self.weight_sums[i] += weight * (y.sum() * mean - c[y].sum())
-                self.max_weights[i] = max(self.max_weights[i], spread)
-                learner.learn(x, y, now.normalised_costs[i], float(now.weights[i]))  # line 12
+            self._teach(now, x, y, weight, int(y.sum()))
             losses = rank_loss(now.expert_scores[1:], y, z)
             self.expert_losses += weight * losses
             self._update(now, losses, weight)  # lines 9 and 13
@@ -137,6 +126,22 @@ class Booster(ABC):
         self.t += 1
         self.last_round = now
         return now.scores
+
+    def _teach(
+        self, now: Round, x: FloatArray, y: BoolArray, weight: float, n_relevant: int
+    ) -> None:
+        """Line 12: the learners learn; what the empirical edges are made of is added up."""
+        for i, learner in enumerate(self.learners):
+            c, h = now.costs[i], now.votes[i]
+            spread = c.max() - c.min()  # w^i[t], and d^i by eq. normalizedCost
+            if spread > 0:
+                now.normalised_costs[i] = (c - c.min()) / spread
+                now.weights[i] = spread * weight
+            mean = c.mean()  # 0 for Ada.OLMR
+            self._edge_sums[i] += weight * (mean - c @ h)
+            self.weight_sums[i] += weight * (n_relevant * mean - c[y].sum())
+            self.max_weights[i] = max(self.max_weights[i], spread)
+            learner.learn(x, y, now.normalised_costs[i], float(now.weights[i]))
 
     def edges(self) -> FloatArray:
         """Return the empirical edges gamma_i (eq. empiricalEdge), 0 before there is evidence."""
@@ -213,7 +218,7 @@ class OnlineBMR(Booster):
         """As in the schema; then the edge may move."""
         scores = super().learn(x, relevant, weight, unknown)
         if self.search is not None and self.last_round is not None:
-            y, _ = label_sets(relevant, None, self.n_labels)
+            y = indicator(relevant, self.n_labels)
             if self.last_round.costs.any():  # there were pairs
                 self.search.learn(y, self.last_round.costs, weight)
             self.search.end_round(self.t - 1)
@@ -315,9 +320,7 @@ class AdaOLMR(Booster):
     ) -> FloatArray:
         """As in the schema; with AdaGrad's steps the spread of the votes is added up for the bound."""
         scores = super().learn(x, relevant, weight, unknown)
-        y, z = label_sets(relevant, None, self.n_labels)
-        if unknown is not None:
-            z = z & ~label_sets(unknown, None, self.n_labels)[0]
+        y, z = known_sets(relevant, unknown, self.n_labels)
         if self.steps == "adagrad" and self.last_round is not None and y.any() and z.any():
             d = gaps(self.last_round.expert_scores[:-1], y, z)
             b = gaps(self.last_round.votes, y, z)

@@ -56,6 +56,18 @@ def label_sets(
     return y, z
 
 
+def known_sets(
+    relevant: Labels, unknown: Labels | None, n_labels: int
+) -> tuple[BoolArray, BoolArray]:
+    """Return Y, and the labels that are neither in Y nor unknown.
+
+    >>> [s.tolist() for s in known_sets({0}, {1}, 3)]
+    [[True, False, False], [False, False, True]]
+    """
+    y = indicator(relevant, n_labels)
+    return y, ~y if unknown is None else ~y & ~indicator(unknown, n_labels)
+
+
 def gaps(s: FloatArray, relevant: BoolArray, irrelevant: BoolArray) -> FloatArray:
     """Return d[..., l, r] = s[..., r] - s[..., l] for each pair.
 

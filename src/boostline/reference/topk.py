@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from boostline.reference.boosters import AdaOLMR, Booster, Learner, OnlineBMR, Round
-from boostline.reference.losses import BoolArray, FloatArray, Labels, label_sets, smallest_positive
+from boostline.reference.losses import BoolArray, FloatArray, Labels, known_sets, smallest_positive
 from boostline.reference.potentials import baseline, walk_law
 
 
@@ -138,9 +138,7 @@ class TopkBooster(Booster):
         unknown: Labels | None = None,
     ) -> FloatArray:
         """One round: show labels, hear of those, learn from the pairs among them."""
-        y, z = label_sets(relevant, None, self.n_labels)
-        if unknown is not None:
-            y, z = label_sets(y, z & label_sets(unknown, None, self.n_labels)[1], self.n_labels)
+        y, z = known_sets(relevant, unknown, self.n_labels)
         now = self._predict(x)
         self.last_shown, is_top = self.feedback.draw(now.scores, self.seed, self.t - 1)
         shown = np.isin(np.arange(self.n_labels), self.last_shown)
@@ -148,16 +146,7 @@ class TopkBooster(Booster):
         self.pair_weights = self.feedback.weights(is_top, shown) / (self.n_labels - 1)
         if y.any() and z.any():
             now.costs = self._costs(now, y, z)
-            for i, learner in enumerate(self.learners):
-                c, h = now.costs[i], now.votes[i]
-                spread = c.max() - c.min()
-                if spread > 0:
-                    now.normalised_costs[i] = (c - c.min()) / spread
-                    now.weights[i] = spread * weight
-                self._edge_sums[i] += weight * (c.mean() - c @ h)
-                self.weight_sums[i] += weight * (c.mean() - c[y].sum())  # as if |Y| were 1
-                self.max_weights[i] = max(self.max_weights[i], spread)
-                learner.learn(x, y, now.normalised_costs[i], float(now.weights[i]))
+            self._teach(now, x, y, weight, n_relevant=1)  # as if |Y| were 1
             w = self.pair_weights[np.ix_(y, z)]
             d = now.expert_scores[:, None, z] - now.expert_scores[:, y, None]
             losses = (w * ((d > 0) + 0.5 * (d == 0))).sum(axis=(1, 2))[1:]  # estimates
