@@ -39,6 +39,8 @@ CPU_SECONDS = 100.0 if SANITIZED else 20.0
 #: Of wall-clock time to CPU time, for a busy machine; a hang takes no CPU time.
 PATIENCE = 15
 MEMORY_BYTES = 3 * 2**30
+#: For files of cases: half of the time would go into waiting for a disk.
+IN_MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
 #: Finds of one kind are alike after so many; then the rest of its time is not worth spending.
 MOST_FINDS = 25
 
@@ -75,7 +77,7 @@ def work(kind: str, seeds: Iterable[int], seconds: float, limit: float, report: 
         faulthandler.register(number, chain=True)  # where it hung; then the signal ends the process
     _limit_memory()
     end = time.monotonic() + seconds
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY) as folder:
         for seed in seeds:
             report({"start": seed})
             signal.setitimer(signal.ITIMER_PROF, limit)
@@ -106,7 +108,8 @@ def _signature(error: BaseException) -> str:
     ours = [f for f in frames if "fuzz" not in Path(f.filename).parts] or frames
     place = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"
     first_line = (str(error).strip() or "-").splitlines()[0][:120]
-    return f"{type(error).__name__} at {place}: {re.sub('/tmp/[^ ]*|[0-9]+', 'N', first_line)}"
+    first_line = re.sub("/(tmp|dev/shm)/[^ ]*|[0-9]+", "N", first_line)
+    return f"{type(error).__name__} at {place}: {first_line}"
 
 
 # The parent.
