@@ -23,6 +23,7 @@ from zoo import Plan, random_labels, random_rows
 import boostline as bl
 from boostline.saving import LoadError
 from boostline.saving.limits import least_bytes
+from boostline.text import TextRanker
 
 #: Different models that files are forged from.
 N_BASES = 150
@@ -59,6 +60,8 @@ def case(seed: int, folder: Path, outcomes: Counter[str]) -> None:
 def _base(number: int) -> bytes:
     """The file of a model that has learned a little, or nothing."""
     rng = np.random.default_rng([number, 2])
+    if number % 15 == 7:
+        return _text_base(rng)
     while True:
         model = Plan(int(rng.integers(2**32)), python=False).make()
         n, d = int(rng.choice([0, 3, 40, 80])), int(rng.integers(1, 5))
@@ -75,6 +78,29 @@ def _base(number: int) -> bytes:
             except TypeError:  # a loss of our own, which no file can hold
                 continue
             return path.read_bytes()
+
+
+def _text_base(rng: np.random.Generator) -> bytes:
+    model = TextRanker(
+        n_columns=2 ** int(rng.integers(8, 20)),
+        pairs=bool(rng.integers(2)),
+        characters=None if rng.random() < 0.5 else (2, 3),
+        n_embedding=int(rng.choice([0, 2])),
+        max_bytes=None if rng.random() < 0.7 else 50_000_000,
+    )
+    if n := int(rng.choice([0, 1, 30])):
+        model.learn([_text(rng) for _ in range(n)], [_tags(rng) for _ in range(n)])
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "m.blm")
+        return (Path(folder) / "m.blm").read_bytes()
+
+
+def _text(rng: np.random.Generator) -> str:
+    return " ".join(f"word{n}" for n in rng.integers(30, size=int(rng.integers(0, 9))))
+
+
+def _tags(rng: np.random.Generator) -> set[str]:
+    return {f"tag {n}" for n in rng.integers(6, size=int(rng.integers(0, 3)))}
 
 
 # Forging.
@@ -201,6 +227,9 @@ def _use(rng: np.random.Generator, path: Path) -> bool:
         if isinstance(error.__cause__, MemoryError):
             raise AssertionError("load allocated without bound before it refused") from error
         return False
+    if isinstance(model, TextRanker):
+        _use_text(rng, path, model)
+        return True
     was_new = model.n_features is None
     d = model.n_features or len(model.features or [1, 2, 3])
     # Allowed, but rows of it would take too long, or copies of it too much.
@@ -250,6 +279,26 @@ def _use(rng: np.random.Generator, path: Path) -> bool:
     model.save(again)
     np.testing.assert_array_equal(bl.load(again).score(X), model.score(X))
     return True
+
+
+def _use_text(rng: np.random.Generator, path: Path, model: TextRanker) -> None:
+    if model.booster.n_labels > 2_000:
+        return
+    text = _text(rng)
+    model.rank(text)
+    _finite(model.score(text), "score")
+    try:
+        model.learn([text, _text(rng)], [_tags(rng), {"new one"}])
+    except ValueError as error:
+        # No room to grow, or to begin; or a number that only a file can have.
+        if re.search("max_bytes is|no more of them can be counted|can be used", str(error)):
+            return
+        raise
+    _finite(model.score(text), "the score after learning")
+    _probable(model.probabilities(text))
+    again = path.with_name("again.blm")
+    model.save(again)
+    np.testing.assert_array_equal(bl.load(again).score(text), model.score(text))
 
 
 def _finite(scores: Any, what: str) -> None:

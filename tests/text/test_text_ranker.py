@@ -274,7 +274,7 @@ def test_bad_weights_and_tops_are_refused():
         TextRanker("ab")
 
 
-def test_when_learning_fails_the_words_of_the_row_are_not_counted():
+def test_when_learning_fails_words_and_tags_of_the_row_are_not_kept():
     class Learner:
         fails = False
 
@@ -298,8 +298,12 @@ def test_when_learning_fails_the_words_of_the_row_are_not_counted():
     model.learn("a b", {"x"})
     learner.fails = True
     with pytest.raises(RuntimeError):
-        model.learn(["a c", "d"], [{"x"}, {"x"}])
+        model.learn(["a c", "d"], [{"x", "y"}, {"z"}])
     assert model.text_features.n_documents == model.clock == 1
+    assert model.labels == ["x"]
+    learner.fails = False
+    model.learn("d", {"z"})
+    assert model.labels == ["x", "z"]
 
 
 def test_texts_are_ranked_while_others_are_learned():

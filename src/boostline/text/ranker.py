@@ -164,8 +164,13 @@ class TextRanker:
                 return_scores=return_scores,
             )
         except BaseException:
-            # Some rows may have been learned: what the others added to the counts is taken back.
-            self._features.unlearn(counted[part][self._booster.clock - before :])
+            # Some rows may have been learned: the words and the new tags of the others are taken back.
+            n_learned = self._booster.clock - before
+            self._features.unlearn(counted[part][n_learned:])
+            for n in waiting.n_before[n_learned : n_learned + 1]:
+                for tag in self._names[n:]:
+                    del self._places[tag]
+                del self._names[n:]
             raise
         if scores is None:
             return []
