@@ -274,3 +274,20 @@ def test_encodings(encode, arguments, expected):
 def test_encodings_refuse_nonsense(encode, arguments):
     with pytest.raises((ValueError, TypeError)):
         encode(*arguments)
+
+
+def test_a_wrapped_learner_is_saved_and_grows_as_it_is():
+    class Kept:
+        def predict(self, x):
+            return 0
+
+        def learn(self, x, relevant, costs, weight):
+            pass
+
+        def get_state(self):
+            return {"n": 1}
+
+    wrapped = bl.learners.SingleLabel(Kept())
+    assert wrapped.get_state() == {"n": 1}
+    assert not hasattr(wrapped, "set_state") and not hasattr(wrapped, "predict_proba")
+    assert repr(wrapped).startswith("SingleLabel(<")

@@ -8,6 +8,7 @@ import pytest
 
 import boostline as bl
 from boostline import saving
+from boostline.boosters.older_configs import of_this_version
 from boostline.theory import bounds
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -138,3 +139,15 @@ def test_the_safetensors_library_reads_the_files():
             assert set(file.keys()) == set(arrays)
             for name, array in arrays.items():
                 np.testing.assert_array_equal(file.get_tensor(name), array)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"combine": "mixture", "expert": "draw"}, "expert is 'draw' with combine='mixture'"),
+        ({"combine": "paper", "expert": "draw", "weight_limit": 3.0}, "its setting drift is 'a'"),
+    ],
+)
+def test_settings_of_format_1_that_are_gone_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        of_this_version({"algorithm": "ada_olmr", "settings": {**settings, "drift": "a"}})

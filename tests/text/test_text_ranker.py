@@ -323,3 +323,35 @@ def test_texts_are_ranked_while_others_are_learned():
         model.learn(text, own | {f"new {text}"})
     ranking.join()
     assert not faults
+
+
+def test_probabilities_and_sets_of_tags_are_the_boosters():
+    model = taught(200)
+    texts = ["the goal of the team", "a vote in the party"]
+    likely = model.probabilities(texts)
+    rows = model.rows(texts)
+    np.testing.assert_array_equal(likely, model.booster.probabilities(rows)[:, : model.n_labels])
+    np.testing.assert_array_equal(model.probabilities(texts[0]), likely[0])
+    for aim in ("micro-f1", "macro-f1", 0.3):
+        found = model.predict(texts, aim)
+        named = model.booster.predict(rows, aim)[:, : model.n_labels]
+        for tags, row, chosen in zip(found, likely, named, strict=True):
+            assert set(tags) == {model.labels[i] for i in np.flatnonzero(chosen)}
+            places = [model.labels.index(tag) for tag in tags]
+            assert (np.diff(row[places]) <= 0).all()  # best first
+        assert model.predict(texts[0], aim) == found[0]
+
+
+def test_tags_may_be_made_known_before_they_are_learned():
+    model = taught(30)
+    known = model.labels
+    model.add_labels([f"later{i}" for i in range(100)])  # more than there is room for
+    assert model.labels == [*known, *(f"later{i}" for i in range(100))]
+    model.learn("a new word", {"later99"})
+    assert len(model.rank("a new word")) == len(known) + 100
+    assert repr(model) == f"TextRanker({len(known) + 100} tags, 31 texts learned)"
+
+
+def test_less_memory_than_the_counts_of_words_take_is_refused():
+    with pytest.raises(ValueError, match="with fewer n_columns it can be less"):
+        small(max_bytes=1000)

@@ -61,8 +61,8 @@ def known_sets(
 ) -> tuple[BoolArray, BoolArray]:
     """Return Y, and the labels that are neither in Y nor unknown.
 
-    >>> [s.tolist() for s in known_sets({0}, {1}, 3)]
-    [[True, False, False], [False, False, True]]
+    >>> known_sets({0}, {1}, 3)[1].tolist()
+    [False, False, True]
     """
     y = indicator(relevant, n_labels)
     return y, ~y if unknown is None else ~y & ~indicator(unknown, n_labels)
