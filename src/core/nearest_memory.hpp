@@ -6,11 +6,11 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/archive.hpp"
 #include "core/label_ring.hpp"
+#include "core/math.hpp"
 #include "core/point_blocks.hpp"
 
 namespace boostline {
@@ -32,8 +32,9 @@ class NearestMemory {
     std::size_t size() const { return ring_.size(); }
     std::size_t n_inputs() const { return n_inputs_; }
 
-    using Candidate =
-        std::pair<double, std::size_t>;  // distance, then age: of two points alike the newer one is nearer
+    // The bits of the distance, which is not negative and so in the order of its bits, and the age: of two points alike
+    // the newer one is nearer.
+    using Candidate = std::uint64_t;
     struct Scratch {
         std::vector<float> point, distances;
         std::vector<float> least;  // of groups of distances
@@ -174,6 +175,10 @@ class NearestMemory {
     }
 
   private:
+    static float distance_of(Candidate candidate) {
+        return bit_cast<float>(static_cast<std::uint32_t>(candidate >> 32));
+    }
+
     // With the squared distances to all points.
     void score_at(const float* distances, Scratch& scratch, double* raw) const {
         auto& frequency = scratch.frequency;
@@ -183,10 +188,11 @@ class NearestMemory {
         if (size() == 0 || n_neighbours_ == 0) return;
         find_nearest(distances, scratch);
         const auto& nearest = scratch.candidates;
-        const double width = nearest.back().first + 1e-12;
+        const double width = static_cast<double>(distance_of(nearest.back())) + 1e-12;
         double total = 1.0;
-        for (const auto& [distance, age] : nearest) {
-            const std::size_t slot = ring_.slot_of(age);
+        for (const Candidate candidate : nearest) {
+            const auto distance = static_cast<double>(distance_of(candidate));
+            const std::size_t slot = ring_.slot_of(static_cast<std::size_t>(candidate & 0xFFFFFFFFu));
             const double weight =
                 (1.0 - distance / width) * static_cast<double>(n_neighbours_) * ring_.importance(slot);
             if (!(weight > 0.0)) continue;
@@ -240,10 +246,10 @@ class NearestMemory {
             for (std::size_t i = 0; i < n_near; ++i) {
                 const float distance = all[near[i]];
                 if (distance > bound) continue;
-                candidates.emplace_back(static_cast<double>(distance), ring_.age_of(near[i]));
+                candidates.push_back(std::uint64_t{bit_cast<std::uint32_t>(distance)} << 32 | ring_.age_of(near[i]));
                 if (candidates.size() < 4 * wanted) continue;
                 thin();
-                bound = static_cast<float>(candidates[wanted - 1].first);
+                bound = distance_of(candidates[wanted - 1]);
             }
         }
         thin();

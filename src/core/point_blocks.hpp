@@ -1,6 +1,7 @@
 // Points in single precision, for distances to all of them: in blocks of kPointBlock, coordinate by coordinate.
 //
-// Half the memory to walk, and twice as many numbers in a vector. Distances are exact to about six digits.
+// Half the memory to walk, and twice as many numbers in a vector. Squared distances are exact to about six digits of
+// the points' squared lengths.
 #pragma once
 
 #include <algorithm>
@@ -33,16 +34,28 @@ class PointBlocks {
         return static_cast<float>(x < -far ? -far : x);
     }
 
-    void reserve(std::size_t n) { coordinates_.reserve(n_blocks(n) * block_size()); }
+    void reserve(std::size_t n) {
+        coordinates_.reserve(n_blocks(n) * block_size());
+        squares_.reserve(width(n));
+    }
     // As `reserve`, but rarely asks for memory.
     void make_room(std::size_t more) {
-        if (n_blocks(n_ + more) * block_size() > coordinates_.capacity()) reserve(std::max(n_ + more, 2 * n_));
+        if (n_blocks(n_ + more) * block_size() > coordinates_.capacity() || width(n_ + more) > squares_.capacity())
+            reserve(std::max(n_ + more, 2 * n_));
     }
     // Slots 0 .. size() are there to write to.
     void put(std::size_t slot, const float* point) {
-        if (slot == n_ && n_++ % kPointBlock == 0) coordinates_.resize(n_blocks(n_) * block_size(), 0.0f);
+        if (slot == n_ && n_++ % kPointBlock == 0) {
+            coordinates_.resize(n_blocks(n_) * block_size(), 0.0f);
+            squares_.resize(width(n_), 0.0f);
+        }
         float* to = coordinates_.data() + place(slot);
-        for (std::size_t f = 0; f < n_inputs_; ++f) to[f * kPointBlock] = point[f];
+        float square = 0.0f;
+        for (std::size_t f = 0; f < n_inputs_; ++f) {
+            to[f * kPointBlock] = point[f];
+            square += point[f] * point[f];
+        }
+        squares_[slot] = square;
     }
     void get(std::size_t slot, float* point) const {
         const float* from = coordinates_.data() + place(slot);
@@ -55,7 +68,8 @@ class PointBlocks {
         distances(queries, n_queries, n, out, width(n));
     }
     void distances(const float* queries, std::size_t n_queries, std::size_t n, float* out, std::size_t stride) const {
-        squared_distances(coordinates_.data(), n_blocks(n), n_inputs_, queries, n_queries, out, stride);
+        squared_distances(coordinates_.data(), squares_.data(), n_blocks(n), n_inputs_, queries, n_queries, out,
+                          stride);
     }
 
     // New coordinates come last and are 0 in all points so far.
@@ -65,6 +79,7 @@ class PointBlocks {
     }
     void clear() noexcept {
         release(coordinates_);
+        release(squares_);
         n_ = 0;
     }
     // As new, in the memory that is there.
@@ -72,9 +87,13 @@ class PointBlocks {
         n_inputs_ = n_inputs;
         n_ = 0;
         coordinates_.clear();
+        squares_.clear();
     }
-    void shrink_to_fit() { coordinates_.shrink_to_fit(); }
-    std::size_t memory_bytes() const { return coordinates_.capacity() * sizeof(float); }
+    void shrink_to_fit() {
+        coordinates_.shrink_to_fit();
+        squares_.shrink_to_fit();
+    }
+    std::size_t memory_bytes() const { return (coordinates_.capacity() + squares_.capacity()) * sizeof(float); }
 
     // Point after point, in the order in which `each(visit)` calls visit(slot).
     template <class Each>
@@ -110,7 +129,7 @@ class PointBlocks {
     std::size_t place(std::size_t slot) const { return slot / kPointBlock * block_size() + slot % kPointBlock; }
 
     std::size_t n_inputs_, n_ = 0;
-    std::vector<float> coordinates_;
+    std::vector<float> coordinates_, squares_;  // squared lengths, by slot
 };
 
 }  // namespace boostline

@@ -3,6 +3,9 @@
 // Only the lower triangle is stored, row after row, each row padded to whole lanes. So the matrix cannot lose its
 // symmetry, and takes half the memory traffic, which is what its operations cost. All loops give the same bits at every
 // vector width.
+//
+// It may have a copy of itself in single precision, with which products are made: half the traffic, and twice as many
+// numbers in a vector. What is rounded in a product is not carried on, as all changes are made to the cells.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +34,25 @@ class PackedSymmetric {
     std::size_t size() const { return n_; }
     std::size_t n_pending() const { return n_pending_; }
 
+    // Whether products are made in single precision, from now on. Gets the memory for it.
+    void make_coarse(bool coarse) {
+        is_coarse_ = coarse;
+        if (coarse) {
+            coarse_.resize(coarse_row(coarse_padded(n_)), 0.0f);
+            make_coarse_room(n_);
+        } else {
+            std::vector<float>().swap(coarse_);
+            std::vector<float>().swap(coarse_rows_);
+        }
+        is_copy_old_ = true;
+    }
+    bool is_coarse() const { return is_coarse_; }
+
     // Cells 0..i of a row; without what is pending: call flush() before reading.
-    double* row(std::size_t i) { return &cells_[packed_row(i)]; }
+    double* row(std::size_t i) {
+        is_copy_old_ = true;
+        return &cells_[packed_row(i)];
+    }
     const double* row(std::size_t i) const { return &cells_[packed_row(i)]; }
 
     void add_diagonal(double value) {
@@ -41,6 +61,7 @@ class PackedSymmetric {
     void scale(double by) {
         flush();
         for (double& cell : cells_) cell *= by;
+        is_copy_old_ = true;
     }
 
     // y = P x; both have padded(size()) entries, x zero beyond size().
@@ -52,7 +73,20 @@ class PackedSymmetric {
     // flush. Rows of x and of y are a stride apart.
     void multiply_base(const double* x, std::size_t x_stride, std::size_t n_rows, double* y,
                        std::size_t y_stride) const {
-        packed_multiply(cells_.data(), padded(n_), x, x_stride, n_rows, y, y_stride);
+        if (!is_coarse_) return packed_multiply(cells_.data(), padded(n_), x, x_stride, n_rows, y, y_stride);
+        refresh_copy();
+        const std::size_t length = padded(n_), width = coarse_padded(n_);
+        for (std::size_t first = 0; first < n_rows; first += kPending) {
+            const std::size_t n = std::min(kPending, n_rows - first);
+            float *from = coarse_rows_.data(), *to = from + kPending * width;
+            for (std::size_t r = 0; r < n; ++r) {
+                const double* own = x + (first + r) * x_stride;
+                for (std::size_t i = 0; i < length; ++i) from[r * width + i] = static_cast<float>(own[i]);
+                std::fill(from + r * width + length, from + (r + 1) * width, 0.0f);
+            }
+            coarse_multiply(coarse_.data(), width, from, width, n, to, width);
+            for (std::size_t r = 0; r < n; ++r) std::copy_n(to + r * width, length, y + (first + r) * y_stride);
+        }
     }
     void add_pending(const double* x, double* y) const {
         const std::size_t length = padded(n_);
@@ -68,6 +102,10 @@ class PackedSymmetric {
         make_pending_ready(n_ + n_rows);
         const std::size_t needed = packed_row(padded(n_ + n_rows));
         if (needed > cells_.capacity()) cells_.reserve(std::max(needed, 2 * cells_.capacity()));
+        if (!is_coarse_) return;
+        const std::size_t copied = coarse_row(coarse_padded(n_ + n_rows));
+        if (copied > coarse_.capacity()) coarse_.reserve(std::max(copied, 2 * coarse_.capacity()));
+        make_coarse_room(n_ + n_rows);
     }
 
     // P -= factor g g^T
@@ -87,6 +125,7 @@ class PackedSymmetric {
     void border(const double* b, double r) {
         reserve_pending(n_ + 1);
         if (n_ % 8 == 0) cells_.resize(packed_row(n_ + 8), 0.0);
+        if (is_coarse_ && n_ % 16 == 0) coarse_.resize(coarse_row(n_ + 16), 0.0f);
         double* g = &pending_[n_pending_ * stride_];
         std::copy_n(b, n_, g);
         g[n_++] = -1.0;
@@ -96,7 +135,9 @@ class PackedSymmetric {
 
     void flush() {
         if (n_pending_ == 0) return;
-        packed_subtract(cells_.data(), padded(n_), pending_.data(), stride_, factor_.data(), n_pending_);
+        packed_subtract(cells_.data(), padded(n_), pending_.data(), stride_, factor_.data(), n_pending_,
+                        is_coarse_ ? coarse_.data() : nullptr);
+        is_copy_old_ = false;
         std::fill(pending_.begin(), pending_.end(), 0.0);
         std::fill(factor_.begin(), factor_.end(), 0.0);
         n_pending_ = 0;
@@ -122,6 +163,7 @@ class PackedSymmetric {
         std::fill(pending_.begin(), pending_.end(), 0.0);
         std::fill(factor_.begin(), factor_.end(), 0.0);
         n_pending_ = 0;
+        is_copy_old_ = true;
         add_diagonal(value);
     }
 
@@ -142,12 +184,14 @@ class PackedSymmetric {
         for (std::size_t from = 0; from < n_; from += kPending)
             if (!sweep(from, std::min(kPending, n_ - from), panel, ones, length)) return false;
         for (double& cell : cells_) cell = -cell;
+        is_copy_old_ = true;
         return true;
     }
 
     std::size_t memory_bytes() const {
         return (cells_.capacity() + pending_.capacity() + next_pending_.capacity() + factor_.capacity()) *
-               sizeof(double);
+                   sizeof(double) +
+               (coarse_.capacity() + coarse_rows_.capacity()) * sizeof(float);
     }
 
     // What is pending is part of the state: applied now or later it rounds differently.
@@ -186,6 +230,19 @@ class PackedSymmetric {
     }
 
   private:
+    // In and out of products.
+    void make_coarse_room(std::size_t n) {
+        const std::size_t needed = 2 * kPending * coarse_padded(n);
+        if (coarse_rows_.size() < needed)
+            coarse_rows_.resize(std::max(needed, 2 * kPending * coarse_padded(n + kGrowth)));
+    }
+    // When cells have been written to other than by a flush.
+    void refresh_copy() const {
+        if (!is_copy_old_) return;
+        packed_subtract(const_cast<double*>(cells_.data()), padded(n_), nullptr, 0, nullptr, 0, coarse_.data());
+        is_copy_old_ = false;
+    }
+
     // Longer vectors for what is to be pending, beside those that are: what is pending is applied when they are needed,
     // not before.
     void make_pending_ready(std::size_t n) {
@@ -257,6 +314,9 @@ class PackedSymmetric {
     std::vector<double> cells_;             // never read above the diagonal
     std::vector<double> next_pending_;      // zero
     std::vector<double> pending_, factor_;  // kPending vectors of stride_, zero where unused; their factors
+    bool is_coarse_ = false;
+    mutable bool is_copy_old_ = true;
+    mutable std::vector<float> coarse_, coarse_rows_;  // the copy; rows of a product
 };
 
 }  // namespace boostline

@@ -179,8 +179,9 @@ class BatchKernel:
 @pytest.mark.gate
 @pytest.mark.parametrize("zeros", [0.0, 0.9])
 def test_kernel_is_batch_kernel_ridge_at_every_step(zeros):
+    """Distances are in single precision, and, while there are not all landmarks, products with the inverse."""
     X, Y = stream(220, zeros=zeros)
-    compare_votes(Kernel(n_landmarks=100), BatchKernel(100), soft_clip, X, Y, 1e-6)
+    compare_votes(Kernel(n_landmarks=100), BatchKernel(100), soft_clip, X, Y, 1e-4)
 
 
 def test_repeated_rows_do_not_break_the_kernel():

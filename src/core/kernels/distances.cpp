@@ -25,9 +25,9 @@ BOOSTLINE_VECTORISED void exponential_kernel(const float* BOOSTLINE_RESTRICT squ
     for (std::size_t i = 0; i < n; ++i) out[i] = exp_(std::sqrt(static_cast<double>(squares[i])) * rate) + 1.0;
 }
 
-void squared_distances(const float* points, std::size_t n_blocks, std::size_t n_inputs, const float* queries,
-                       std::size_t n_queries, float* out, std::size_t stride) {
-    BOOSTLINE_AT_WIDTH(squared_distances(points, n_blocks, n_inputs, queries, n_queries, out, stride))
+void squared_distances(const float* points, const float* squares, std::size_t n_blocks, std::size_t n_inputs,
+                       const float* queries, std::size_t n_queries, float* out, std::size_t stride) {
+    BOOSTLINE_AT_WIDTH(squared_distances(points, squares, n_blocks, n_inputs, queries, n_queries, out, stride))
 }
 void least_of_blocks(const float* values, std::size_t n_blocks, std::size_t together,
                      float* out){BOOSTLINE_AT_WIDTH(least_of_blocks(values, n_blocks, together, out))}

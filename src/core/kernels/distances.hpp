@@ -36,9 +36,10 @@ void exponential_kernel(const float* BOOSTLINE_RESTRICT squares, std::size_t n, 
                         double* BOOSTLINE_RESTRICT out);
 
 // Squared distances of n_queries points, one after the other, to all points of n_blocks blocks: n_blocks * kPointBlock
-// for each query, a stride after those of the query before. A block serves all queries while it is in the first cache.
-void squared_distances(const float* points, std::size_t n_blocks, std::size_t n_inputs, const float* queries,
-                       std::size_t n_queries, float* out, std::size_t stride);
+// for each query, a stride after those of the query before. `squares` has the squared length of every point, summed in
+// the order of the coordinates.
+void squared_distances(const float* points, const float* squares, std::size_t n_blocks, std::size_t n_inputs,
+                       const float* queries, std::size_t n_queries, float* out, std::size_t stride);
 
 // The least of every group of `together` blocks, number by number: n_blocks / together * kPointBlock numbers.
 void least_of_blocks(const float* values, std::size_t n_blocks, std::size_t together, float* out);

@@ -1,22 +1,24 @@
 #include "core/kernels/vectors.inl"
 
-// Of kQueries points, to kVectors vectors of points `apart` numbers from one another: enough sums side by side that
-// none waits for itself.
+// Of kQueries points, to kVectors vectors of points `apart` numbers from one another: |p|^2 + |q|^2 - 2 p q, with
+// enough products side by side that none waits for itself. All three are summed in the order of the coordinates, so
+// that equal points have the distance 0.
 template <std::size_t kQueries, std::size_t kVectors>
-inline void distances_of(const float* points, std::size_t apart, std::size_t n_inputs, const float* queries, float* out,
-                         std::size_t out_apart, std::size_t stride) {
-    Floats sums[kQueries][kVectors] = {};
+inline void distances_of(const float* points, std::size_t apart, const float* squares, std::size_t n_inputs,
+                         const float* queries, const float* own_squares, float* out, std::size_t out_apart,
+                         std::size_t stride) {
+    Floats products[kQueries][kVectors] = {};
     for (std::size_t f = 0; f < n_inputs; ++f) {
         Floats p[kVectors];
         for (std::size_t b = 0; b < kVectors; ++b) p[b] = load(points + b * apart + f * kPointBlock);
         for (std::size_t q = 0; q < kQueries; ++q)
-            for (std::size_t b = 0; b < kVectors; ++b) {
-                const Floats e = p[b] - queries[q * n_inputs + f];
-                sums[q][b] += e * e;
-            }
+            for (std::size_t b = 0; b < kVectors; ++b) products[q][b] += p[b] * queries[q * n_inputs + f];
     }
     for (std::size_t q = 0; q < kQueries; ++q)
-        for (std::size_t b = 0; b < kVectors; ++b) store(out + q * stride + b * out_apart, sums[q][b]);
+        for (std::size_t b = 0; b < kVectors; ++b) {
+            const Floats d = (load(squares + b * out_apart) + own_squares[q]) - 2.0f * products[q][b], zero = {};
+            store(out + q * stride + b * out_apart, d > zero ? d : zero);
+        }
 }
 
 void least_of_blocks(const float* values, std::size_t n_blocks, std::size_t together, float* out) {
@@ -31,34 +33,40 @@ void least_of_blocks(const float* values, std::size_t n_blocks, std::size_t toge
         }
 }
 
-// Four vectors of points for a single query: of four blocks or, if these have several, of one.
-inline void distances_of_one(const float* points, std::size_t n_blocks, std::size_t n_inputs, const float* query,
-                             float* out) {
+// For kQueries points: of all blocks, kTogether vectors of points at a time, of as many blocks or of parts of them.
+template <std::size_t kQueries, std::size_t kTogether>
+inline void distances_of_some(const float* points, const float* squares, std::size_t n_blocks, std::size_t n_inputs,
+                              const float* queries, const float* own_squares, float* out, std::size_t stride) {
     const std::size_t size = n_inputs * kPointBlock;
-    constexpr std::size_t kVectors = kPointBlock / kFloats;  // of a block
     std::size_t b = 0;
-    if (kVectors == 4) {
-        for (; b < n_blocks; ++b)
-            distances_of<1, 4>(points + b * size, kFloats, n_inputs, query, out + b * kPointBlock, kFloats, 0);
-        return;
-    }
-    for (; b + 4 <= n_blocks; b += 4)
+    for (; b + kTogether <= n_blocks; b += kTogether)
         for (std::size_t v = 0; v < kPointBlock; v += kFloats)
-            distances_of<1, 4>(points + b * size + v, size, n_inputs, query, out + b * kPointBlock + v, kPointBlock, 0);
+            distances_of<kQueries, kTogether>(points + b * size + v, size, squares + b * kPointBlock + v, n_inputs,
+                                              queries, own_squares, out + b * kPointBlock + v, kPointBlock, stride);
     for (; b < n_blocks; ++b)
         for (std::size_t v = 0; v < kPointBlock; v += kFloats)
-            distances_of<1, 1>(points + b * size + v, size, n_inputs, query, out + b * kPointBlock + v, kPointBlock, 0);
+            distances_of<kQueries, 1>(points + b * size + v, size, squares + b * kPointBlock + v, n_inputs, queries,
+                                      own_squares, out + b * kPointBlock + v, kPointBlock, stride);
 }
 
-void squared_distances(const float* points, std::size_t n_blocks, std::size_t n_inputs, const float* queries,
-                       std::size_t n_queries, float* out, std::size_t stride) {
-    const std::size_t size = n_inputs * kPointBlock;
-    const std::size_t by_eight = n_queries / 8 * 8;
-    for (std::size_t b = 0; b < n_blocks && by_eight > 0; ++b)
-        for (std::size_t q = 0; q < by_eight; q += 8)
-            for (std::size_t v = 0; v < kPointBlock; v += kFloats)
-                distances_of<8, 1>(points + b * size + v, size, n_inputs, queries + q * n_inputs,
-                                   out + q * stride + b * kPointBlock + v, kPointBlock, stride);
-    for (std::size_t q = by_eight; q < n_queries; ++q)
-        distances_of_one(points, n_blocks, n_inputs, queries + q * n_inputs, out + q * stride);
+void squared_distances(const float* points, const float* squares, std::size_t n_blocks, std::size_t n_inputs,
+                       const float* queries, std::size_t n_queries, float* out, std::size_t stride) {
+    constexpr std::size_t kMost = BOOSTLINE_VECTOR_BYTES == 64 ? 8 : 4;  // queries that registers hold, twice
+    const std::size_t whole = n_queries / kMost * kMost;
+    for (std::size_t first = 0; first < whole; first += kMost) {
+        float own[kMost] = {};
+        for (std::size_t f = 0; f < n_inputs; ++f)
+            for (std::size_t q = 0; q < kMost; ++q) {
+                const float x = queries[(first + q) * n_inputs + f];
+                own[q] += x * x;
+            }
+        distances_of_some<kMost, 2>(points, squares, n_blocks, n_inputs, queries + first * n_inputs, own,
+                                    out + first * stride, stride);
+    }
+    for (std::size_t q = whole; q < n_queries; ++q) {
+        const float* query = queries + q * n_inputs;
+        float own = 0.0f;
+        for (std::size_t f = 0; f < n_inputs; ++f) own += query[f] * query[f];
+        distances_of_some<1, 4>(points, squares, n_blocks, n_inputs, query, &own, out + q * stride, stride);
+    }
 }

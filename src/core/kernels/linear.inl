@@ -9,15 +9,6 @@ typedef Floats EightFloats;
 typedef Bits EightBits;
 #endif
 
-// 1 / sqrt(x) for a positive normal x, to 1.1e-4: a guess from the bits and a step of Halley's method. The size of a
-// step of AdaGrad needs no more, and this is where the time goes.
-template <class Vector, class Integers>
-inline Vector inverse_sqrt(Vector x) {
-    const Vector y = (Vector)(0x5F3759DFu - ((Integers)x >> 1));
-    const Vector r = x * (y * y);
-    return y * (1.875f + r * (0.375f * r - 1.25f));
-}
-
 // kVectors vectors of labels stay in registers while all features pass, in kChains sums each, so that none waits for
 // itself.
 template <class Vector, std::size_t kVectors, std::size_t kChains>
@@ -54,22 +45,65 @@ void linear_forward(const std::int32_t* index, const double* value, std::size_t 
     if (j < n) forward<EightFloats, 1, 4>(index, value, n_active, weights + j, n, sums + j);
 }
 
-template <class Vector, class Integers>
-inline void step(float x, const float* gradient, const float* decay, float rate, float* weights, float* squares) {
-    const Vector old = load_as<Vector>(weights);
-    const Vector e = x * load_as<Vector>(gradient) + load_as<Vector>(decay) * old;
-    const Vector s = load_as<Vector>(squares) + e * e;
-    store(squares, s);
-    store(weights, old - rate * e * inverse_sqrt<Vector, Integers>(s));
+// A step of AdaGrad: by rate * e / sqrt(s). The root is taken to 1.8e-3, with a guess from the bits and a step of
+// Newton's method: the size of a step needs no more, and this is where the time goes.
+template <class Integers, class Vector>
+BOOSTLINE_INLINE void step(Vector x, Vector gradient, Vector decay, float rate, Vector& weights, Vector& squares) {
+    const Vector e = x * gradient + decay * weights;
+    squares += e * e;
+    const Vector y = (Vector)(0x5F375A86u - ((Integers)squares >> 1));
+    weights -= e * (y * (1.5f * rate - 0.5f * rate * (squares * (y * y))));
 }
+template <class Vector, class Integers>
+BOOSTLINE_INLINE void step_at(float x, const float* gradient, const float* decay, float rate, float* weights,
+                              float* squares) {
+    Vector w = load_as<Vector>(weights), s = load_as<Vector>(squares);
+    step<Integers>(x - Vector{}, load_as<Vector>(gradient), load_as<Vector>(decay), rate, w, s);
+    store(weights, w);
+    store(squares, s);
+}
+
+#if BOOSTLINE_VECTOR_BYTES == 64
+// Up to eight labels: two features in one vector.
+inline void step_of_pairs(const std::int32_t* index, const double* value, std::size_t n_active, const float* gradient,
+                          const float* decay, float rate, float* weights) {
+    const auto twice = [](const float* eight) {
+        const auto v = load_as<EightFloats>(eight);
+        return __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7);
+    };
+    const Floats g = twice(gradient), d = twice(decay);
+    std::size_t i = 0;
+    for (; i + 2 <= n_active; i += 2) {
+        float* first = weights + static_cast<std::size_t>(index[i]) * 16;
+        float* second = weights + static_cast<std::size_t>(index[i + 1]) * 16;
+        const Floats a = load(first), b = load(second);
+        Floats w = __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+        Floats s = __builtin_shufflevector(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+        const EightFloats x0 = static_cast<float>(value[i]) - EightFloats{},
+                          x1 = static_cast<float>(value[i + 1]) - EightFloats{};
+        const Floats x = __builtin_shufflevector(x0, x1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        step<Bits>(x, g, d, rate, w, s);
+        store(first, __builtin_shufflevector(w, s, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23));
+        store(second, __builtin_shufflevector(w, s, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31));
+    }
+    for (; i < n_active; ++i) {
+        float* w = weights + static_cast<std::size_t>(index[i]) * 16;
+        step_at<EightFloats, EightBits>(static_cast<float>(value[i]), gradient, decay, rate, w, w + 8);
+    }
+}
+#endif
 
 void linear_step(const std::int32_t* index, const double* value, std::size_t n_active, const float* gradient,
                  const float* decay, std::size_t n, float rate, float* weights) {
+#if BOOSTLINE_VECTOR_BYTES == 64
+    if (n == 8) return step_of_pairs(index, value, n_active, gradient, decay, rate, weights);
+#endif
     for (std::size_t i = 0; i < n_active; ++i) {
         float* w = weights + static_cast<std::size_t>(index[i]) * 2 * n;
         const float x = static_cast<float>(value[i]);
         std::size_t j = 0;
-        for (; j + kFloats <= n; j += kFloats) step<Floats, Bits>(x, gradient + j, decay + j, rate, w + j, w + n + j);
-        if (j < n) step<EightFloats, EightBits>(x, gradient + j, decay + j, rate, w + j, w + n + j);
+        for (; j + kFloats <= n; j += kFloats)
+            step_at<Floats, Bits>(x, gradient + j, decay + j, rate, w + j, w + n + j);
+        if (j < n) step_at<EightFloats, EightBits>(x, gradient + j, decay + j, rate, w + j, w + n + j);
     }
 }

@@ -1,5 +1,8 @@
 #include "core/kernels/matrices.hpp"
 
+#include <algorithm>
+#include <vector>
+
 #define BOOSTLINE_LOOPS "core/kernels/matrices.inl"
 #include "core/kernels/each_width.hpp"
 
@@ -9,9 +12,13 @@ void packed_multiply(const double* cells, std::size_t n_padded, const double* x,
                      std::size_t n_rows, double* y, std::size_t y_stride) {
     BOOSTLINE_AT_WIDTH(packed_multiply(cells, n_padded, x, x_stride, n_rows, y, y_stride))
 }
+void coarse_multiply(const float* cells, std::size_t n_padded, const float* x, std::size_t x_stride, std::size_t n_rows,
+                     float* y, std::size_t y_stride) {
+    BOOSTLINE_AT_WIDTH(coarse_multiply(cells, n_padded, x, x_stride, n_rows, y, y_stride))
+}
 void packed_subtract(double* cells, std::size_t n_padded, const double* vectors, std::size_t stride,
-                     const double* factor, std::size_t n_vectors) {
-    BOOSTLINE_AT_WIDTH(packed_subtract(cells, n_padded, vectors, stride, factor, n_vectors))
+                     const double* factor, std::size_t n_vectors, float* coarse) {
+    BOOSTLINE_AT_WIDTH(packed_subtract(cells, n_padded, vectors, stride, factor, n_vectors, coarse))
 }
 void combine_rows(const double* z, std::size_t stride, std::size_t n_rows, std::size_t n, const double* w,
                   std::size_t k, double* out) {
@@ -25,20 +32,14 @@ BOOSTLINE_VECTORISED
     for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
 }
 
-BOOSTLINE_VECTORISED void packed_times_matrix(const double* BOOSTLINE_RESTRICT cells, std::size_t n,
-                                              const double* BOOSTLINE_RESTRICT y, std::size_t k,
-                                              double* BOOSTLINE_RESTRICT a) {
-    for (std::size_t i = 0; i < n * k; ++i) a[i] = 0.0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const double* BOOSTLINE_RESTRICT row = cells + packed_row(i);
-        for (std::size_t j = 0; j < i; ++j) {
-            const double p = row[j];
-            for (std::size_t c = 0; c < k; ++c) {
-                a[i * k + c] += p * y[j * k + c];
-                a[j * k + c] += p * y[i * k + c];
-            }
-        }
-        for (std::size_t c = 0; c < k; ++c) a[i * k + c] += row[i] * y[i * k + c];
+void packed_times_matrix(const double* cells, std::size_t n, const double* y, std::size_t k, double* a) {
+    std::vector<double> rows(8 * n);  // of P, whole
+    for (std::size_t i = 0; i < n; i += 8) {
+        const std::size_t m = n - i < 8 ? n - i : 8;
+        for (std::size_t r = 0; r < m; ++r) std::copy_n(cells + packed_row(i + r), i + r + 1, &rows[r * n]);
+        for (std::size_t j = i; j < n; ++j)
+            for (std::size_t r = 0; r < m && i + r < j; ++r) rows[r * n + j] = cells[packed_row(j) + i + r];
+        combine_rows(rows.data(), n, m, n, y, k, a + i * k);
     }
 }
 

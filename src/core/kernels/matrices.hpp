@@ -19,6 +19,13 @@ constexpr std::size_t packed_row(std::size_t i) {
     return 32 * block * (block + 1) + (i % 8) * 8 * (block + 1);
 }
 
+// The same for a copy in single precision, in groups of sixteen.
+constexpr std::size_t coarse_padded(std::size_t n) { return (n + 15) / 16 * 16; }
+constexpr std::size_t coarse_row(std::size_t i) {
+    const std::size_t block = i / 16;
+    return 128 * block * (block + 1) + (i % 16) * 16 * (block + 1);
+}
+
 // y += a * x
 void add_multiple(double a, const double* BOOSTLINE_RESTRICT x, std::size_t n, double* BOOSTLINE_RESTRICT y);
 
@@ -27,11 +34,14 @@ void add_multiple(double a, const double* BOOSTLINE_RESTRICT x, std::size_t n, d
 // caches.
 void packed_multiply(const double* cells, std::size_t n_padded, const double* x, std::size_t x_stride,
                      std::size_t n_rows, double* y, std::size_t y_stride);
+void coarse_multiply(const float* cells, std::size_t n_padded, const float* x, std::size_t x_stride, std::size_t n_rows,
+                     float* y, std::size_t y_stride);
 
 // P -= sum_j factor[j] g_j g_j^T for the n_vectors (at most 16) rows g_j of `vectors`. Columns go in strips whose
-// part of the vectors fits the first-level cache. Above the diagonal, rows of a block get numbers nobody reads.
+// part of the vectors fits the first-level cache. Above the diagonal, rows of a block get numbers nobody reads. With
+// no vectors it only rounds the cells to the coarse copy, if there is one.
 void packed_subtract(double* cells, std::size_t n_padded, const double* vectors, std::size_t stride,
-                     const double* factor, std::size_t n_vectors);
+                     const double* factor, std::size_t n_vectors, float* coarse = nullptr);
 
 // out = z^T W for n_rows vectors z, a stride apart, and W of n rows and k columns. Each label's sum runs over the
 // inputs in order.
@@ -42,7 +52,6 @@ void combine_rows(const double* z, std::size_t stride, std::size_t n_rows, std::
 void add_outer(double factor, const double* g, std::size_t n, const double* e, std::size_t k, double* w);
 
 // A = P Y, all of n rows; Y and A have k columns.
-void packed_times_matrix(const double* BOOSTLINE_RESTRICT cells, std::size_t n, const double* BOOSTLINE_RESTRICT y,
-                         std::size_t k, double* BOOSTLINE_RESTRICT a);
+void packed_times_matrix(const double* cells, std::size_t n, const double* y, std::size_t k, double* a);
 
 }  // namespace boostline

@@ -7,76 +7,90 @@ constexpr std::size_t kPassing = BOOSTLINE_VECTOR_BYTES == 64 ? 4 : 1;
 
 // Four rows of P, from row i on, and their columns from .. end, left of the diagonal, for kRows vectors: each cell in
 // both of its places.
-template <std::size_t kRows>
-inline void multiply_strip(const double* r0, std::size_t length, std::size_t from, std::size_t end, std::size_t i,
-                           const double* x, std::size_t x_stride, double* y, std::size_t y_stride) {
-    const double *r1 = r0 + length, *r2 = r1 + length, *r3 = r2 + length;
-    EightDoubles a[kRows][4] = {};
-    double own[kRows][4];
+template <std::size_t kRows, class Real>
+inline void multiply_strip(const Real* r0, std::size_t length, std::size_t from, std::size_t end, std::size_t i,
+                           const Real* x, std::size_t x_stride, Real* y, std::size_t y_stride) {
+    constexpr std::size_t kCount = sizeof(Lanes<Real>) / sizeof(Real);
+    const Real *r1 = r0 + length, *r2 = r1 + length, *r3 = r2 + length;
+    Lanes<Real> a[kRows][4] = {};
+    Real own[kRows][4];
     for (std::size_t v = 0; v < kRows; ++v)
         for (std::size_t j = 0; j < 4; ++j) own[v][j] = x[v * x_stride + i + j];
-    for (std::size_t c = from; c < end; c += 8) {
-        const auto p0 = load_eight(r0 + c), p1 = load_eight(r1 + c), p2 = load_eight(r2 + c), p3 = load_eight(r3 + c);
+    for (std::size_t c = from; c < end; c += kCount) {
+        const Lanes<Real> p0 = load_lanes(r0 + c), p1 = load_lanes(r1 + c), p2 = load_lanes(r2 + c),
+                          p3 = load_lanes(r3 + c);
         for (std::size_t v = 0; v < kRows; ++v) {
-            const auto other = load_eight(x + v * x_stride + c);
+            const Lanes<Real> other = load_lanes(x + v * x_stride + c);
             a[v][0] += p0 * other;
             a[v][1] += p1 * other;
             a[v][2] += p2 * other;
             a[v][3] += p3 * other;
-            double* to = y + v * y_stride + c;
-            store(to, load_eight(to) + ((p0 * own[v][0] + p1 * own[v][1]) + (p2 * own[v][2] + p3 * own[v][3])));
+            Real* to = y + v * y_stride + c;
+            store(to, load_lanes(to) + ((p0 * own[v][0] + p1 * own[v][1]) + (p2 * own[v][2] + p3 * own[v][3])));
         }
     }
     for (std::size_t v = 0; v < kRows; ++v) add_lanes(a[v][0], a[v][1], a[v][2], a[v][3], y + v * y_stride + i);
 }
 
-// Eight rows of P, from row i on, and one tile of their columns, up to the diagonal.
-inline void multiply_tile(const double* cells, std::size_t i, std::size_t from, const double* x, std::size_t x_stride,
-                          std::size_t n_rows, double* y, std::size_t y_stride) {
-    const std::size_t length = i + 8, end = i < from + kTile ? i : from + kTile;
-    const double* strip = cells + packed_row(i);
-    for (std::size_t half = 0; half < 8 && from < end; half += 4) {
-        const double* r0 = strip + half * length;
+// Rows of P from row i on, as many as lanes, and one tile of their columns, up to the diagonal.
+template <class Real>
+inline void multiply_tile(const Real* rows, std::size_t i, std::size_t from, const Real* x, std::size_t x_stride,
+                          std::size_t n_rows, Real* y, std::size_t y_stride) {
+    constexpr std::size_t kCount = sizeof(Lanes<Real>) / sizeof(Real);
+    const std::size_t length = i + kCount, end = i < from + kTile ? i : from + kTile;
+    for (std::size_t four = 0; four < kCount && from < end; four += 4) {
+        const Real* r0 = rows + four * length;
         std::size_t v = 0;
         for (; v + kPassing <= n_rows; v += kPassing)
-            multiply_strip<kPassing>(r0, length, from, end, i + half, x + v * x_stride, x_stride, y + v * y_stride,
+            multiply_strip<kPassing>(r0, length, from, end, i + four, x + v * x_stride, x_stride, y + v * y_stride,
                                      y_stride);
         for (; v < n_rows; ++v)
-            multiply_strip<1>(r0, length, from, end, i + half, x + v * x_stride, x_stride, y + v * y_stride, y_stride);
+            multiply_strip<1>(r0, length, from, end, i + four, x + v * x_stride, x_stride, y + v * y_stride, y_stride);
     }
     if (i >= from + kTile) return;
-    double block[64];  // on the diagonal, both triangles
-    for (std::size_t r = 0; r < 8; ++r)
-        for (std::size_t c = 0; c <= r; ++c) block[r * 8 + c] = block[c * 8 + r] = strip[r * length + i + c];
+    Real block[kCount * kCount];  // on the diagonal, both triangles
+    for (std::size_t r = 0; r < kCount; ++r)
+        for (std::size_t c = 0; c <= r; ++c) block[r * kCount + c] = block[c * kCount + r] = rows[r * length + i + c];
     for (std::size_t v = 0; v < n_rows; ++v) {
-        double* to = y + v * y_stride + i;
-        auto sums = load_eight(to);
-        for (std::size_t c = 0; c < 8; ++c) sums += load_eight(block + c * 8) * x[v * x_stride + i + c];
+        Real* to = y + v * y_stride + i;
+        Lanes<Real> sums = load_lanes(to);
+        for (std::size_t c = 0; c < kCount; ++c) sums += load_lanes(block + c * kCount) * x[v * x_stride + i + c];
         store(to, sums);
     }
 }
 
 // Tile after tile, or for a single row, which walks along P as it lies in memory, strip after strip: every sum has the
 // same order in both.
-void packed_multiply(const double* cells, std::size_t n_padded, const double* x, std::size_t x_stride,
-                     std::size_t n_rows, double* y, std::size_t y_stride) {
+template <class Real, class Start>
+inline void multiply_all(const Real* cells, Start&& row, std::size_t n_padded, const Real* x, std::size_t x_stride,
+                         std::size_t n_rows, Real* y, std::size_t y_stride) {
+    constexpr std::size_t kCount = sizeof(Lanes<Real>) / sizeof(Real);
     for (std::size_t v = 0; v < n_rows; ++v)
-        for (std::size_t i = 0; i < n_padded; ++i) y[v * y_stride + i] = 0.0;
+        for (std::size_t i = 0; i < n_padded; ++i) y[v * y_stride + i] = Real(0);
     if (n_rows == 1) {
-        for (std::size_t i = 0; i < n_padded; i += 8)
+        for (std::size_t i = 0; i < n_padded; i += kCount)
             for (std::size_t from = 0; from <= i; from += kTile)
-                multiply_tile(cells, i, from, x, x_stride, 1, y, y_stride);
+                multiply_tile(cells + row(i), i, from, x, x_stride, 1, y, y_stride);
         return;
     }
     for (std::size_t from = 0; from < n_padded; from += kTile)
-        for (std::size_t i = from; i < n_padded; i += 8)
-            multiply_tile(cells, i, from, x, x_stride, n_rows, y, y_stride);
+        for (std::size_t i = from; i < n_padded; i += kCount)
+            multiply_tile(cells + row(i), i, from, x, x_stride, n_rows, y, y_stride);
+}
+void packed_multiply(const double* cells, std::size_t n_padded, const double* x, std::size_t x_stride,
+                     std::size_t n_rows, double* y, std::size_t y_stride) {
+    multiply_all(cells, packed_row, n_padded, x, x_stride, n_rows, y, y_stride);
+}
+void coarse_multiply(const float* cells, std::size_t n_padded, const float* x, std::size_t x_stride, std::size_t n_rows,
+                     float* y, std::size_t y_stride) {
+    multiply_all(cells, coarse_row, n_padded, x, x_stride, n_rows, y, y_stride);
 }
 
 // kRows rows of P and kVectors vectors of columns stay in registers while all vectors pass.
+// The result is rounded to the `coarse` rows as well, if there are any.
 template <std::size_t kRows, std::size_t kVectors>
 inline void subtract_piece(double* rows, std::size_t length, const double* vectors, std::size_t stride,
-                           const double* scaled, std::size_t n_vectors) {
+                           const double* scaled, std::size_t n_vectors, float* coarse, std::size_t coarse_length) {
     Doubles p[kRows][kVectors];
     for (std::size_t r = 0; r < kRows; ++r)
         for (std::size_t v = 0; v < kVectors; ++v) p[r][v] = load(rows + r * length + v * kDoubles);
@@ -88,16 +102,22 @@ inline void subtract_piece(double* rows, std::size_t length, const double* vecto
     }
     for (std::size_t r = 0; r < kRows; ++r)
         for (std::size_t v = 0; v < kVectors; ++v) store(rows + r * length + v * kDoubles, p[r][v]);
+    if (coarse == nullptr) return;
+    typedef float Rounded __attribute__((vector_size(kDoubles * sizeof(float))));
+    for (std::size_t r = 0; r < kRows; ++r)
+        for (std::size_t v = 0; v < kVectors; ++v)
+            store(coarse + r * coarse_length + v * kDoubles, __builtin_convertvector(p[r][v], Rounded));
 }
 
 void packed_subtract(double* cells, std::size_t n_padded, const double* vectors, std::size_t stride,
-                     const double* factor, std::size_t n_vectors) {
+                     const double* factor, std::size_t n_vectors, float* coarse) {
     constexpr std::size_t kStrip = 128, kMost = 16, kAhead = 16;
     constexpr std::size_t kRows = BOOSTLINE_VECTOR_BYTES == 64 ? 8 : 4, kPiece = 2 * kDoubles;
     double scaled[kMost * 8];
     for (std::size_t from = 0; from < n_padded; from += kStrip)
         for (std::size_t i = from; i < n_padded; i += 8) {
             const std::size_t length = i + 8, to = length < from + kStrip ? length : from + kStrip;
+            const std::size_t coarse_length = coarse_padded(i + 1);
             double* rows = cells + packed_row(i);
             const double* next = i + 8 < n_padded ? cells + packed_row(i + 8) + from : rows;
             for (std::size_t j = 0; j < n_vectors; ++j)
@@ -110,13 +130,15 @@ void packed_subtract(double* cells, std::size_t n_padded, const double* vectors,
                     const std::size_t apart = line + kAhead < to ? length : length + 8;
                     for (std::size_t r = 0; r < 8; ++r) BOOSTLINE_PREFETCH(ahead + r * apart);
                 }
-                for (std::size_t r = 0; r < 8; r += kRows)
+                for (std::size_t r = 0; r < 8; r += kRows) {
+                    float* rounded = coarse == nullptr ? nullptr : coarse + coarse_row(i + r) + c;
                     if (c + kPiece <= to)
                         subtract_piece<kRows, 2>(rows + r * length + c, length, vectors + c, stride, scaled + r,
-                                                 n_vectors);
+                                                 n_vectors, rounded, coarse_length);
                     else
                         subtract_piece<kRows, 1>(rows + r * length + c, length, vectors + c, stride, scaled + r,
-                                                 n_vectors);
+                                                 n_vectors, rounded, coarse_length);
+                }
             }
         }
 }

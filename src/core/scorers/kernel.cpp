@@ -184,6 +184,7 @@ class KernelScorer final : public Scorer {
             in.read(prefix + "labels", fresh.n_rows_ * n_labels_, fresh.labels_);
         }
         if (fresh.is_fit()) fresh.model_.load(in, prefix, fresh.n_rows_);
+        if (fresh.is_fit() && !full) fresh.model_.covariance().make_coarse(true);
         fresh.check_rows(prefix);
         *this = std::move(fresh);
     }
@@ -363,10 +364,13 @@ class KernelScorer final : public Scorer {
             for (std::size_t i = 0; i < n_rows_; ++i) noisy.row(i)[i] += ridge_ / importance_[i];
             if (noisy.invert() && plain.invert()) {
                 solve(noisy);
-                if (last)
+                if (last) {
                     finish(std::move(plain), noisy);
-                else
+                } else {
+                    // No later than after as many rows more everything is found anew: what is rounded does not add up.
                     model_.covariance() = std::move(noisy);
+                    model_.covariance().make_coarse(true);
+                }
                 return;
             }
             kernel.add_diagonal(lift);
