@@ -1,8 +1,8 @@
 """Runs random cases in child processes, each from its own seed, and reports what was found.
 
-A child works through the seeds of one kind of case: `model_files`, `data_files` or `calls`. What a case finds is an
-exception that nothing documents, a wrong answer, a crash, a hang, or memory without bound. Crashes and hangs end the
-child; the harness reports the seed at which it happened and goes on with the next one.
+A child works through the seeds of one kind of case: `model_files`, `data_files`, `calls` or `streams`. What a case
+finds is an exception that nothing documents, a wrong answer, a crash, a hang, or memory without bound. Crashes and
+hangs end the child; the harness reports the seed at which it happened and goes on with the next one.
 
     python tests/fuzz/harness.py --seconds 60               every kind, for a minute in all
     python tests/fuzz/harness.py calls --seed 17 --cases 1  one case again
@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-KINDS = ("model_files", "data_files", "calls")
+KINDS = ("model_files", "data_files", "calls", "streams")
 #: Under a sanitizer everything takes longer, and it reserves terabytes of addresses.
 SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
 CPU_SECONDS = 100.0 if SANITIZED else 20.0
@@ -60,8 +60,9 @@ class Figures:
     def __str__(self) -> str:
         outcomes = ", ".join(f"{n:,} {name}" for name, n in sorted(self.outcomes.items()))
         found = sum(map(len, self.finds.values()))
+        what = self.kind.rpartition("_")[2]
         return (
-            f"{self.kind}: {self.steps:,} {'calls' if self.kind == 'calls' else 'files'} in {self.cases:,} cases "
+            f"{self.kind}: {self.steps:,} {what} in {self.cases:,} cases "
             f"({outcomes}), seeds {self.first_seed} to {self.first_seed + self.cases - 1}, "
             f"{self.seconds:.0f} s, {found} finds"
         )

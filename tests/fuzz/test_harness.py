@@ -43,7 +43,7 @@ def test_errors_crashes_hangs_and_memory_are_found_with_their_seeds(troubled, ca
 
 
 @pytest.mark.parametrize(
-    ("kind", "cases"), [("model_files", 60), ("data_files", 300), ("calls", 20)]
+    ("kind", "cases"), [("model_files", 60), ("data_files", 300), ("calls", 20), ("streams", 10)]
 )
 def test_a_short_run_finds_nothing(kind, cases, capsys):
     figures = harness.run(kind, first=1_000_300, cases=cases, seconds=300)

@@ -111,6 +111,11 @@ def squared_hinge(d: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(1.0 + d, 0.0) ** 2)
 
 
+def random_learners(rng: np.random.Generator) -> Any:
+    """Some compiled learners."""
+    return _learners(rng, 0, single=False)
+
+
 def _learners(rng: np.random.Generator, k: int, single: bool) -> Any:
     """Some learners; with k > 0 also ones written in Python, for so many labels."""
     if not single and rng.random() < 0.05:
