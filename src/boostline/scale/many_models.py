@@ -86,7 +86,8 @@ def learn_by_key(
     --------
     >>> import pandas as pd, boostline as bl, tempfile
     >>> from boostline import scale
-    >>> rows = pd.DataFrame({"tenant": ["a", "b", "a"], "x": [1.0, 2.0, 3.0], "hot": [1, 0, 1], "cold": [0, 1, 0]})
+    >>> rows = pd.DataFrame({"tenant": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
+    >>> rows = rows.assign(hot=[1, 0, 1], cold=[0, 1, 0])
     >>> store, start = tempfile.mkdtemp(), bl.LabelRanker(labels=["hot", "cold"])
     >>> scale.learn_by_key(rows, key="tenant", store=store, model=start)
     LearnedByKey(n_keys=2, n_skipped=0, n_rows=3)
