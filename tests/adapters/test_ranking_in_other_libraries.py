@@ -109,3 +109,14 @@ def test_learn_many_is_the_loop_of_learn_one(fill_value):
         assert likely.iloc[i].to_dict() == expected
     with pytest.raises(ValueError, match="X has 4 rows, but must have 3"):
         many.learn_many(X[:4], Y[:3])
+
+
+def test_learn_many_takes_labels_that_are_not_known():
+    X = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0]})
+    Y = pd.DataFrame({"up": [True, False, None, True], "down": [False, True, True, None]})
+    loop, many = (blr.LabelRankerClassifier([bl.learners.Linear()]) for _ in range(2))
+    for i in range(4):
+        loop.learn_one({"a": float(i)}, {name: Y[name][i] for name in Y})
+    many.learn_many(X, Y)
+    assert many.booster.clock == 4
+    assert loop.score_one({"a": 1.5}) == many.score_one({"a": 1.5})

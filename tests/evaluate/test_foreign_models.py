@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from river import datasets, linear_model, multioutput, preprocessing
+from scipy import sparse
 from sklearn.linear_model import SGDClassifier
 
 import boostline as bl
@@ -127,6 +128,24 @@ def test_a_river_model_beside_others_on_a_data_set():
     train_then_test(model, data, freeze=True)
     assert sorted(model["AdaOLMRClassifier"].label_names) == sorted(labels)
     assert model["AdaOLMRClassifier"].feature_names == sorted(features)
+
+
+def test_a_river_model_gets_what_a_sparse_row_has():
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 5)) * (rng.random((60, 5)) < 0.5)
+    Y = X[:, :3] > 0.3
+    sparse_data = SimpleNamespace(X=sparse.csr_matrix(X), Y=Y, n_train=30)
+    dicts = [
+        ({j: float(x[j]) for j in np.flatnonzero(x)}, {i: bool(y[i]) for i in range(3)})
+        for x, y in zip(X, Y, strict=True)
+    ]
+    labels = [0, 1, 2]
+
+    def model():
+        return AdaOLMRClassifier(paper_trees(5), labels=labels, fill_value=0.0)
+
+    found = prequential(model(), sparse_data)["AdaOLMRClassifier"]
+    assert found.rank_loss == prequential(model(), dicts)["AdaOLMRClassifier"].rank_loss
 
 
 def test_rivers_own_models_are_ranked_by_their_probabilities():

@@ -61,7 +61,7 @@ def test_shares_of_a_committee_add_up_to_the_score(default):
     model, X, _ = default
     for x in X[:10]:
         for label in range(5):
-            why = look.explain(model, x, label)
+            why = look.explain(model, x, label, by_feature=False)
             assert why.shares.sum() == pytest.approx(model.score(x)[label], abs=1e-12)
     assert why.names[5] == "committee: stack"
     assert why.to_dict()["learners"] == why.names
