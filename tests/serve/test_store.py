@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
+import time
 import zlib
 
 import pytest
 
 from boostline.serve.log import Event, Log, StoreError, connect, create
 from boostline.serve.one_server import OneServer
-from boostline.serve.writer import Entry, Writer
+from boostline.serve.writer import Checkpoints, Entry, Writer
 
 
 @pytest.fixture
@@ -27,33 +29,67 @@ def rank(id, **told):
 
 def test_events_have_offsets_without_gaps_in_the_order_in_which_they_came(store):
     writer = Writer(store)
-    entries = [writer.submit(rank(f"a{i}")) for i in range(500)]
+    entries = [rank(f"a{i}") for i in range(500)]
+    for i in range(0, 500, 7):
+        writer.commit(entries[i : i + 7])
     writer.write(Entry("labels", body=b"{}"))
     writer.close()
     assert [entry.offset for entry in entries] == list(range(1, 501))
+    assert writer.commits == 73
     log = Log(store)
     assert [event.id for event in log.events()] == [f"a{i}" for i in range(500)] + [None]
     assert log.head()[0] == 501 and log.last_to_apply() == 501
     assert log.check() == 501
 
 
-def test_entries_that_wait_together_are_one_transaction(store):
+def test_threads_that_write_at_the_same_time_take_turns(store):
     writer = Writer(store)
-    began, goes_on = threading.Event(), threading.Event()
+    entries = [[rank(f"{n}-{i}") for i in range(50)] for n in range(4)]
 
-    def hold(entries):
-        began.set()
-        goes_on.wait(10)
+    def write(ours):
+        for entry in ours:
+            writer.later("INSERT OR REPLACE INTO windows VALUES ('m', 1, ?)", entry.body)
+            writer.write(entry)
 
-    writer.done = hold
-    writer.submit(rank("first"))
-    began.wait(10)
-    rest = [writer.submit(rank(f"a{i}")) for i in range(100)]
-    before = writer.commits
-    goes_on.set()
+    threads = [threading.Thread(target=write, args=(ours,)) for ours in entries]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     writer.close()
-    assert all(entry.offset for entry in rest)
-    assert writer.commits == before + 1
+    assert sorted(entry.offset for ours in entries for entry in ours) == list(range(1, 201))
+    for ours in entries:
+        assert [entry.offset for entry in ours] == sorted(entry.offset for entry in ours)
+    assert Log(store).check() == 200
+
+
+def test_what_is_to_be_written_later_waits_for_the_next_transaction_that_succeeds(store):
+    writer = Writer(store)
+    writer.later("INSERT INTO windows VALUES ('m', 1, '{}')")
+    with pytest.raises(StoreError):
+        writer.write(Entry("rank", id=b"no text", body="no bytes"))
+    assert Log(store).windows("m", 5) == []
+    writer.write(rank("a"))
+    assert len(Log(store).windows("m", 5)) == 1
+    writer.later("INSERT INTO windows VALUES ('m', 2, '{}')")
+    writer.close()
+    assert len(Log(store).windows("m", 5)) == 2
+
+
+def test_the_write_ahead_log_is_written_from_its_start_again(store, monkeypatch):
+    monkeypatch.setattr("boostline.serve.writer._CHECKPOINT_SECONDS", 0.05)
+    writer = Writer(store)
+    checkpoints = Checkpoints(store, writer)
+    sizes = []
+    for _ in range(6):
+        for _ in range(40):
+            writer.write(rank(None, filler="x" * 3000))
+        time.sleep(0.15)  # at least one checkpoint is whole
+        sizes.append(os.path.getsize(f"{store}-wal"))
+    checkpoints.close()
+    writer.close()
+    assert sizes[-1] < 2 * sizes[0]  # six times as much was written
+    assert Log(store).check() == 240
 
 
 def test_a_full_disk_is_said_and_later_events_are_written(store):
@@ -71,15 +107,17 @@ def test_a_full_disk_is_said_and_later_events_are_written(store):
     assert [event.id for event in Log(store).events()] == ["a", "c"]
 
 
-def test_feedback_for_a_ranking_that_could_not_be_written_is_not_written(store):
+def test_a_ranking_and_its_feedback_are_written_together_or_not_at_all(store):
     writer = Writer(store)
-    failed = rank("a")
-    failed.error = StoreError("the log cannot be written: disk full")
-    after = Entry("feedback", "a", body=b"{}", needs=failed)
-    with pytest.raises(StoreError):
-        writer.write(after)
+    ranked = rank("a")
+    writer.commit([ranked, Entry("feedback", "a", ranked, b"{}")])
+    assert [event.of for event in Log(store).of_id("a")] == [None, 1]
+    failed = [rank("b"), Entry("feedback", "b", None, "no bytes")]
+    failed[1].of = failed[0]
+    writer.commit(failed)
+    assert all(isinstance(entry.error, StoreError) and entry.offset is None for entry in failed)
     writer.close()
-    assert list(Log(store).events()) == []
+    assert Log(store).check() == 2
 
 
 def test_time_in_the_log_never_runs_backwards_and_jumps_are_noticed(store):

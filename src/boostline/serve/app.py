@@ -19,7 +19,7 @@ from boostline.serve.log import StoreError
 from boostline.serve.problems import Problem
 from boostline.serve.requests import read_feedback, read_rank
 from boostline.serve.security import HEADERS, Guard
-from boostline.serve.service import Service
+from boostline.serve.service import Answer, Service, Tell
 from boostline.serve.watching import Watch
 
 __all__ = ["Door", "problem_headers", "problem_of", "read_body"]
@@ -29,13 +29,12 @@ _LOG = logging.getLogger("boostline.serve")
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
-#: An answer, or what to wait for: its result is the answer.
-Begun = bytes | asyncio.Future[bytes]
-Begin = Callable[[bytes], Begun]
+#: Begins to answer a body.
+Begin = Callable[[bytes, Tell], None]
 
 JSON, LINES, PROBLEM = b"application/json", b"application/x-ndjson", b"application/problem+json"
-#: A long batch lets others pass after so many lines.
-_LINES_AT_ONCE = 8
+#: A long batch lets others pass after so many seconds.
+_SECONDS_AT_ONCE = 0.002
 
 
 class Gone(Exception):
@@ -52,7 +51,7 @@ class Door:
         self.guard = guard
         self.watch = Watch(service)
         self._limits = service.settings.limits
-        #: Path -> role, and what begins to answer a body: the answer, or a future of it.
+        #: Path -> role, and what begins to answer a body.
         self.rows: dict[str, tuple[str, Begin]] = {
             "/rank": ("rank", self._begin_rank),
             "/feedback": ("feedback", self._begin_feedback),
@@ -90,15 +89,29 @@ class Door:
             await send_bytes(send, status, kind, body)
         self.watch.count(path, status, time.perf_counter() - began)
 
-    def _begin_rank(self, raw: bytes) -> Begun:
-        return self.service.rank(read_rank(raw, self._limits))
+    def _begin_rank(self, raw: bytes, tell: Tell) -> None:
+        self.service.rank(read_rank(raw, self._limits), tell)
 
-    def _begin_feedback(self, raw: bytes) -> Begun:
-        return self.service.feedback(read_feedback(raw, self._limits))
+    def _begin_feedback(self, raw: bytes, tell: Tell) -> None:
+        self.service.feedback(read_feedback(raw, self._limits), tell)
 
     async def _row(self, receive: Receive, begin: Begin) -> bytes:
-        begun = begin(await read_body(receive, self._limits.body, self._limits.seconds))
-        return begun if isinstance(begun, bytes) else await begun
+        raw = await read_body(receive, self._limits.body, self._limits.seconds)
+        answer = await self._begun(begin, raw)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def _begun(self, begin: Begin, raw: bytes) -> asyncio.Future[Answer]:
+        """Begin, and wait for what is told."""
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+
+        def tell(answer: Answer) -> None:
+            if not future.done():  # nobody waits when the client has hung up
+                future.set_result(answer)
+
+        begin(raw, tell)
+        return future
 
     async def _batch(self, receive: Receive, begin: Begin) -> bytes:
         raw = await read_body(receive, self._limits.batch_body, self._limits.seconds)
@@ -107,25 +120,27 @@ class Door:
             raise Problem(
                 413, f"the batch has {len(lines)} lines, but must have at most {self._limits.batch}"
             )
-        started: list[Begun | Problem] = []
-        for i, line in enumerate(lines):
+        started: list[asyncio.Future[Answer] | Problem] = []
+        since = time.perf_counter()
+        for line in lines:
             try:
                 if len(line) > self._limits.body:
                     raise Problem(413, f"the line is larger than {self._limits.body} bytes")
-                started.append(begin(line))
+                started.append(self._begun(begin, line))
             except Problem as problem:
                 started.append(problem)
-            if i % _LINES_AT_ONCE == _LINES_AT_ONCE - 1:
+            if time.perf_counter() - since > _SECONDS_AT_ONCE:
                 await asyncio.sleep(0)
+                since = time.perf_counter()
         answers = []
         for begun in started:
-            try:
-                if isinstance(begun, Problem):
-                    raise begun
-                answer = begun if isinstance(begun, bytes) else await begun
+            answer = begun if isinstance(begun, Problem) else await begun
+            if isinstance(answer, bytes):
                 answers.append(b'{"status":200,' + answer[1:])
-            except Problem as problem:
-                answers.append(dumps(problem.to_dict()))
+            elif isinstance(answer, Problem):
+                answers.append(dumps(answer.to_dict()))
+            else:
+                raise answer
         return b"".join(answer + b"\n" for answer in answers)
 
 

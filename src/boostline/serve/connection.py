@@ -1,9 +1,9 @@
 """Connections: requests for one row are answered where their last byte is read.
 
-uvicorn makes a task and an ASGI scope for every request, which costs more than all that a ranking needs besides the
-model. `Connection` begins to answer ``/rank`` and ``/feedback`` itself, and writes when the log is on disk. Whatever is
-out of the ordinary (other paths, large bodies or such of unknown length, requests sent before the last one was
-answered, clients that do not read) takes uvicorn's way to the same answer.
+uvicorn makes a task, an ASGI scope and a timer for every request, which costs more than all that a ranking needs
+besides the model. `Connection` begins to answer ``/rank`` and ``/feedback`` itself, and writes when the log is on disk.
+Whatever is out of the ordinary (other paths, large bodies or such of unknown length, requests sent before the last one
+was answered, clients that do not read) takes uvicorn's way to the same answer.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from boostline.serve.app import JSON, PROBLEM, Begin, Door, problem_headers, problem_of
 from boostline.serve.problems import Problem
 from boostline.serve.security import HEADERS
+from boostline.serve.service import Answer
 
 __all__ = ["Connection"]
 
@@ -38,10 +39,9 @@ class Row:
         *("response_complete", "disconnected", "message_event"),
     )
 
-    def __init__(self, path: str, role: str, begin: Begin) -> None:
-        self.path, self.role, self.begin = path, role, begin
-        self.began = time.perf_counter()
-        self.body = bytearray()
+    def __init__(self, path: str, role: str, begin: Begin, began: float) -> None:
+        self.path, self.role, self.begin, self.began = path, role, begin, began
+        self.body = b""
         self.more_body = True
         self.keep_alive = True
         self.response_complete = False
@@ -72,18 +72,26 @@ class Connection(HttpToolsProtocol):
         self._largest, self._seconds = min(_LARGEST_BODY, limits.body), limits.seconds
         self._in_headers = True
         self._patience: asyncio.TimerHandle | None = None
+        #: When something came or went for the last time, and what looks after it now and then.
+        self._heard = 0.0
+        self._idle: asyncio.TimerHandle | None = None
 
     # What comes.
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._patience = self.loop.call_later(_SILENCE, self._hang_up)
+        self._idle = self.loop.call_later(self.timeout_keep_alive, self._look)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._be_calm()
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        self._heard = time.perf_counter()
         super().data_received(data)
         if self._patience is not None:
             return
@@ -99,10 +107,11 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._in_headers = False
-        self._be_calm()
+        if self._patience is not None:
+            self._be_calm()
         row = self._rows.get(self.url)
         if row is not None and self._is_ordinary():
-            self.cycle = Row(*row)  # type: ignore[assignment]
+            self.cycle = Row(*row, self._heard)  # type: ignore[assignment]
             return
         url, headers, expects = self.url, self.headers, self.expect_100_continue
         super().on_message_begin()
@@ -131,13 +140,21 @@ class Connection(HttpToolsProtocol):
             and (self.limit_concurrency is None or len(self.connections) < self.limit_concurrency)
         )
 
+    def on_body(self, body: bytes) -> None:
+        row: Any = self.cycle
+        if type(row) is Row:
+            row.body = row.body + body if row.body else body
+        else:
+            super().on_body(body)
+
     def on_message_complete(self) -> None:
         row: Any = self.cycle
         if type(row) is not Row:
             super().on_message_complete()
         elif row.more_body and not row.response_complete:
             row.more_body = False
-            self._be_calm()
+            if self._patience is not None:
+                self._be_calm()
             self._begin(row)
 
     # What is answered.
@@ -145,22 +162,15 @@ class Connection(HttpToolsProtocol):
     def _begin(self, row: Row) -> None:
         try:
             self._door.guard.check(self.headers, row.role)
-            begun = row.begin(bytes(row.body))
+            row.begin(row.body, partial(self._tell, row))
         except Exception as error:
             self._refuse(row, error)
-            return
-        if isinstance(begun, bytes):
-            self._answer(row, 200, JSON, begun)
-        else:
-            begun.add_done_callback(partial(self._written, row))
 
-    def _written(self, row: Row, begun: asyncio.Future[bytes]) -> None:
-        if begun.cancelled():
-            self._hang_up()
-        elif (error := begun.exception()) is not None:
-            self._refuse(row, error)
+    def _tell(self, row: Row, answer: Answer) -> None:
+        if isinstance(answer, bytes):
+            self._answer(row, 200, JSON, answer)
         else:
-            self._answer(row, 200, JSON, begun.result())
+            self._refuse(row, answer)
 
     def _refuse(self, row: Row, error: BaseException) -> None:
         problem = problem_of(error, row.path)
@@ -186,7 +196,27 @@ class Connection(HttpToolsProtocol):
                 self.transport.close()
         self.on_response_complete()
 
+    def on_response_complete(self) -> None:
+        """As uvicorn does, but for a timer of its own for every answer."""
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self._heard = time.perf_counter()
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+
     # Who is slow.
+
+    def _look(self) -> None:
+        """Hang up on who has asked for nothing for long."""
+        row: Any = self.cycle
+        waits = row is not None and not row.response_complete
+        rest = self._heard + self.timeout_keep_alive - time.perf_counter()
+        if rest > 0 or waits:
+            self._idle = self.loop.call_later(max(rest, 1.0), self._look)
+        else:
+            self._hang_up()
 
     def _be_calm(self) -> None:
         if self._patience is not None:

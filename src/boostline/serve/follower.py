@@ -200,10 +200,9 @@ class Follower:
             )
         self._restarts = restarts
         sql = "INSERT OR REPLACE INTO windows VALUES (?, ?, ?)"
-        body = json.dumps(figures).encode()
-        self._writer.submit(Entry(statements=[(sql, (self.fold.name, number, body))]))
+        self._writer.later(sql, self.fold.name, number, json.dumps(figures).encode())
 
     def _keep_refusal(self, offset: int, reason: str) -> None:
         _LOG.warning("%s did not learn event %d: %s", self.fold.name, offset, reason)
         sql = "INSERT OR REPLACE INTO refused VALUES (?, ?, ?)"
-        self._writer.submit(Entry(statements=[(sql, (self.fold.name, offset, reason))]))
+        self._writer.later(sql, self.fold.name, offset, reason)

@@ -1,6 +1,6 @@
 """The service: what becomes of a ranking that is asked for and of feedback that comes.
 
-Everything here runs in the thread of the event loop, but for what is handed to the writer and the followers.
+Everything here runs in the thread of the event loop; followers learn in threads of their own.
 """
 
 from __future__ import annotations
@@ -28,9 +28,12 @@ from boostline.serve.problems import Problem
 from boostline.serve.requests import FeedbackRequest, Limits, RankRequest
 from boostline.serve.writer import Checkpoints, Entry, Writer
 
-__all__ = ["Service", "Settings"]
+__all__ = ["Answer", "Service", "Settings", "Tell"]
 
 Record = Event | Entry
+#: What a request is answered with, and what takes it.
+Answer = bytes | Exception
+Tell = Callable[[Answer], None]
 
 
 @dataclass(frozen=True)
@@ -72,17 +75,15 @@ class Service:
         self.settings = settings or Settings()
         self.started = time.time()
         self.log = Log(path)
-        #: Wakes the models when there is something to learn. A model that recovers may save already, and wakes nobody.
-        self._wake: Callable[[], None] = lambda: None
-        self.writer = Writer(path, self._written)
+        self.writer = Writer(path)
         self.checkpoints = Checkpoints(path, self.writer)
         self.models = Models(self)
-        self._wake = self.models.wake
         self.labels = self.models.champion.fold.labels.copy()
         self._counted_from = self.writer.head
         self._loop: asyncio.AbstractEventLoop | None = None
+        #: What came in this turn of the loop: all of it, and by id.
+        self._to_write: list[Entry] = []
         self._pending: dict[str, list[Entry]] = {}
-        self.n_pending = 0
         self.expired_to = _expired_to(self.log)
         self._expiry = None
         if self.settings.expire is not None:
@@ -101,6 +102,7 @@ class Service:
         """Write what is waiting, learn it, save, and end."""
         if self._expiry is not None:
             self._expiry.close()
+        self.writer.commit(self._to_write)  # nobody waits for an answer any more
         self.models.close(finish=finish)
         self._counting.join()
         self.checkpoints.close()
@@ -113,20 +115,21 @@ class Service:
 
     # Ranking.
 
-    def rank(self, request: RankRequest) -> bytes | asyncio.Future[bytes]:
-        """The answer, or what to wait for: its result is the answer."""
+    def rank(self, request: RankRequest, tell: Tell) -> None:
+        """Have the answer told: at once, or when it is on disk. What cannot be answered is raised, or told."""
         if request.id in self._pending:
-            return self._ranked_before(request)
+            self._rank_again(request, tell)
+            return
         try:
-            return self._rank_new(request)
+            self._rank_new(request, tell)
         except Problem:
             # What is there already is answered as it was then, whatever the model thinks of it by now.
             if request.id is None or not self._records(request.id):
                 raise
-            return self._ranked_before(request)
+            self._rank_again(request, tell)
 
-    def _rank_new(self, request: RankRequest) -> asyncio.Future[bytes]:
-        """Rank what is taken to be new; whether it is the writer finds out, whose cache has the index."""
+    def _rank_new(self, request: RankRequest, tell: Tell) -> None:
+        """Rank what is taken to be new; whether it is turns out when it is written."""
         self._refuse_if_busy()
         id = request.id or new_id()
         follower = self.champion
@@ -150,20 +153,19 @@ class Service:
         if is_cold:
             told["cold"] = True
         answer = dumps(told)
-        entry = Entry("rank", id, None, request.raw, answer, array("f", score).tobytes())
-        if request.id is None:
-            return self._submit(entry, _rank_answer)
-        entry.is_new, entry.data = True, request
-        return self._submit(entry, self._answer_if_new)
+        scored = array("f", score).tobytes()
+        entry = Entry("rank", id, None, request.raw, answer, scored, request, request.id is not None)
+        self._submit(entry, tell)
 
-    def _answer_if_new(self, entry: Entry) -> bytes:
-        if entry.offset is not None:
-            return _rank_answer(entry)
-        answer = self._ranked_before(entry.data)
-        assert isinstance(answer, bytes)  # it is on disk
-        return answer
+    def _rank_again(self, request: RankRequest, tell: Tell) -> None:
+        first = self._ranked_before(request)
+        if isinstance(first, Entry):
+            first.tell.append(tell)
+        else:
+            tell(first)
 
-    def _ranked_before(self, request: RankRequest) -> bytes | asyncio.Future[bytes]:
+    def _ranked_before(self, request: RankRequest) -> bytes | Entry:
+        """What was answered then, or the entry that is on its way to the disk."""
         assert request.id is not None
         known = self._records(request.id)
         if not known:
@@ -182,17 +184,15 @@ class Service:
                 f"id is {request.id!r}, which was ranked with other features or another top, but must be new",
                 "id",
             )
-        if isinstance(first, Entry) and first.offset is None:
-            return asyncio.shield(first.told[0])
-        return first.answer
+        return first if isinstance(first, Entry) else first.answer
 
     # Feedback.
 
-    def feedback(self, request: FeedbackRequest) -> bytes | asyncio.Future[bytes]:
-        """The answer, or what to wait for: its result is the answer."""
+    def feedback(self, request: FeedbackRequest, tell: Tell) -> None:
+        """Have the answer told: at once, or when it is on disk. What cannot be answered is raised, or told."""
         known = self._records(request.id)
         _refuse_erased(known)
-        if not known and self.log.is_gone(request.id):
+        if self.log.is_gone(request.id):
             raise Problem(410, f"id is {request.id!r}, whose events were compacted away", "id")
         if not known and request.features is None:
             raise Problem(404, f"id is {request.id!r}, but no ranking has this id", "id")
@@ -212,7 +212,11 @@ class Service:
             if all(latest.get(name) == value for name, value in told.items()):
                 if request.revision not in (None, latest["revision"]):
                     raise _wrong_revision(request, latest["revision"])
-                return _told_before(before[-1])
+                if isinstance(before[-1], Entry):
+                    before[-1].tell.append(tell)
+                else:
+                    tell(_feedback_answer(before[-1]))
+                return
         revision = len(before) + 1
         if request.revision not in (None, revision):
             raise _wrong_revision(request, len(before))
@@ -226,12 +230,9 @@ class Service:
         if not known:
             self._check_features(request.features)
             body["text" if isinstance(request.features, str) else "features"] = request.features
-        entry = Entry("feedback", request.id, body=dumps(body), data=body)
-        if isinstance(shown, Entry):
-            entry.needs = shown
-        elif shown is not None:
-            entry.of = shown.offset
-        return self._submit(entry, _feedback_answer)
+        of = shown if isinstance(shown, Entry) else shown and shown.offset
+        entry = Entry("feedback", request.id, of, dumps(body), data=body)
+        self._submit(entry, tell)
 
     def _new_labels(self, request: FeedbackRequest) -> list[str]:
         new = []
@@ -315,66 +316,72 @@ class Service:
 
     # The way to the disk and back.
 
-    def record(self, kind: str, told: dict[str, Any]) -> asyncio.Future[Any]:
+    def record(self, kind: str, told: dict[str, Any]) -> asyncio.Future[Entry]:
         """Write an event about the service itself; the result is its entry."""
-        return self._submit(Entry(kind, body=dumps(told)), lambda entry: entry)
-
-    def _submit(self, entry: Entry, answer: Callable[[Entry], Any]) -> asyncio.Future[Any]:
         assert self._loop is not None
-        future: asyncio.Future[Any] = self._loop.create_future()
-        entry.told = (future, answer)
-        self.n_pending += 1
-        if entry.id is not None:
-            self._pending.setdefault(entry.id, []).append(entry)
-        self.writer.submit(entry)
+        future: asyncio.Future[Entry] = self._loop.create_future()
+        entry = Entry(kind, body=dumps(told))
+
+        def tell(answer: Answer) -> None:
+            if isinstance(answer, Exception):
+                future.set_exception(answer)
+            else:
+                future.set_result(entry)
+
+        self._submit(entry, tell)
         return future
 
-    def _written(self, entries: list[Entry]) -> None:
-        """In the writer's thread."""
-        if self._loop is not None and any(entry.told is not None for entry in entries):
-            self._loop.call_soon_threadsafe(self._answer, entries)
-        if any(entry.kind != "rank" for entry in entries):
-            self._wake()
+    def _submit(self, entry: Entry, tell: Tell) -> None:
+        assert self._loop is not None
+        entry.tell.append(tell)
+        if entry.id is not None:
+            self._pending.setdefault(entry.id, []).append(entry)
+        if not self._to_write:
+            self._loop.call_soon(self._write)
+        self._to_write.append(entry)
 
-    def _answer(self, entries: list[Entry]) -> None:
+    def _write(self) -> None:
+        """Write what came in this turn of the loop, and answer it."""
+        entries, self._to_write = self._to_write, []
+        self.writer.commit(entries)
+        self._pending.clear()
         for entry in entries:
-            if entry.told is None:
-                continue
-            future, answer = entry.told
-            self.n_pending -= 1
-            if entry.id is not None:
-                waiting = self._pending[entry.id]
-                waiting.remove(entry)
-                if not waiting:
-                    del self._pending[entry.id]
-            if entry.error is None and entry.offset is not None:
-                self._keep_count(entry)
-            if future.done():
-                continue
-            if entry.error is not None:
-                future.set_exception(Problem(507, str(entry.error), retry_after=5))
-                continue
-            try:
-                future.set_result(answer(entry))
-            except (Problem, StoreError) as problem:
-                future.set_exception(problem)
+            answer = self._answer(entry)
+            for tell in entry.tell:
+                tell(answer)
+        if any(entry.kind != "rank" for entry in entries):
+            self.models.wake()
+
+    def _answer(self, entry: Entry) -> Answer:
+        if entry.error is not None:
+            return Problem(507, str(entry.error), retry_after=5)
+        if entry.offset is not None:
+            self._keep_count(entry)
+            return _feedback_answer(entry) if entry.kind == "feedback" else entry.answer or b""
+        try:  # its id was there already
+            answer = self._ranked_before(entry.data)
+        except (Problem, StoreError) as problem:
+            return problem
+        assert isinstance(answer, bytes)  # it is on disk
+        return answer
+
+    @property
+    def n_pending(self) -> int:
+        """How many entries wait for the disk."""
+        return len(self._to_write)
 
     def _keep_count(self, entry: Entry) -> None:
         if entry.kind == "rank":
             self.n_rankings += 1
         elif entry.kind == "feedback":
             told = entry.data
-            self.n_with_feedback += told["revision"] == 1 and (entry.of or entry.needs) is not None
+            self.n_with_feedback += told["revision"] == 1 and entry.of is not None
             if "add" in told:
                 self.labels.apply({"add": told["add"]})
 
     def _records(self, id: str) -> list[Record]:
         """All that is known of an id: on disk, and on its way there."""
-        waiting = list(self._pending.get(id, ()))
-        found: list[Record] = list(self.log.of_id(id))
-        on_disk = {(event.kind, event.body) for event in found}
-        found += [entry for entry in waiting if (entry.kind, entry.body) not in on_disk]
-        return found
+        return [*self.log.of_id(id), *self._pending.get(id, ())]
 
     def _refuse_if_busy(self) -> None:
         if self.n_pending >= self.settings.limits.queue:
@@ -384,11 +391,6 @@ class Service:
 def new_id() -> str:
     """An id that sorts by time, which keeps the index small, and that nobody can guess."""
     return f"{time.time_ns() // 1000:x}-{secrets.token_hex(8)}"
-
-
-def _rank_answer(entry: Entry) -> bytes:
-    assert entry.answer is not None
-    return entry.answer
 
 
 def _feedback_answer(record: Record) -> bytes:
@@ -402,12 +404,6 @@ def _feedback_answer(record: Record) -> bytes:
     if not body["learn"]:
         answer["note"] = "kept, and not learned: an earlier answer for this id was learned already"
     return dumps(answer)
-
-
-def _told_before(record: Record) -> bytes | asyncio.Future[bytes]:
-    if isinstance(record, Entry) and record.offset is None:
-        return asyncio.shield(record.told[0])
-    return _feedback_answer(record)
 
 
 def _refuse_erased(known: Sequence[Record]) -> None:

@@ -137,7 +137,7 @@ class _Figures:
             yield GaugeMetricFamily(f"boostline_{name}", text, value)
         threads = GaugeMetricFamily(
             "boostline_thread_cpu_seconds_total",
-            "Processor time by thread: MainThread answers, boostline-writer writes, boostline-learn-* learn.",
+            "Processor time by thread: MainThread answers and writes, boostline-learn-* learn.",
             labels=["thread"],
         )
         for name, seconds in sorted(thread_seconds().items()):

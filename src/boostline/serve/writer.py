@@ -1,14 +1,19 @@
-"""The one thread that writes: events that come together are one transaction, and count when it is on disk."""
+"""The one way to write: events that come together are one transaction, and count when it is on disk.
+
+There is no thread for it. The loop that answers requests writes what came in one of its turns, and waits for the disk;
+what comes meanwhile is the next transaction. Handing events to a thread and the answers back cost more than all the
+rest of a request, because two threads of Python stand in each other's way.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import logging
-import os
-import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,27 +22,25 @@ from boostline.serve.log import INSERT, INSERT_NEW, Log, StoreError, checksum_of
 __all__ = ["Checkpoints", "Entry", "Writer"]
 
 _LOG = logging.getLogger("boostline.serve")
-#: No more than that in one transaction, so that the first one does not wait for long.
-_MOST_AT_ONCE = 512
-#: When the write-ahead log has so many bytes it is emptied by the writer itself, which then waits for the disk.
-_LARGEST_WAL = 64 * 2**20
 #: Seconds between two checkpoints beside the requests.
 _CHECKPOINT_SECONDS = 2.0
 #: The clock is taken to have jumped when it and the time that passed differ by so many seconds.
 _JUMP = 600.0
+
+Statement = tuple[str, tuple[Any, ...]]
 
 
 @dataclass(slots=True, eq=False)
 class Entry:
     """Something to write: an event, or statements beside the log.
 
-    ``offset`` is set when it is on disk, ``error`` if it could not be written; then ``done`` is called, in the writer's
-    thread.
+    ``offset`` is set when it is on disk, ``error`` if it could not be written.
     """
 
     kind: str = ""
     id: str | None = None
-    of: int | None = None
+    #: Feedback: the offset of its ranking, or the ranking itself if that is in the same transaction.
+    of: int | Entry | None = None
     body: bytes = b""
     answer: bytes | None = None
     scores: bytes | None = None
@@ -45,40 +48,27 @@ class Entry:
     data: Any = None
     #: Written only if nothing in the log has its id; otherwise it gets neither an offset nor an error.
     is_new: bool = False
-    statements: Sequence[tuple[str, tuple[Any, ...]]] = ()
-    #: Not to be written unless this was: its ranking, which may be on its way to the disk.
-    needs: Entry | None = None
+    statements: Sequence[Statement] = ()
     offset: int | None = None
     time: float = 0.0
     error: Exception | None = None
-    #: Whether the write-ahead log is to be emptied afterwards.
-    empties: bool = False
-    #: Whatever the one who wrote it wants to find again.
-    told: Any = None
-    is_done: threading.Event | None = field(default=None, repr=False)
+    #: Who wants to hear of it.
+    tell: list[Callable[[Any], None]] = field(default_factory=list)
 
 
 class Writer:
-    """Owns the only connection that writes.
+    """Owns the only connection that writes; threads take turns.
 
     Parameters
     ----------
     path
         The store.
-    done
-        Called in the writer's thread with the entries of each transaction, when it is on disk or has failed.
     wall
         The clock, for tests.
     """
 
-    def __init__(
-        self,
-        path: str,
-        done: Callable[[list[Entry]], None] = lambda entries: None,
-        wall: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, path: str, wall: Callable[[], float] = time.time) -> None:
         self.path = path
-        self.done = done
         self._wall = wall
         log = Log(path)
         #: Offset of the last event on disk, and of the last one that is no ranking: set together.
@@ -86,116 +76,102 @@ class Writer:
         self.last_time = log.head()[1]
         log.close()
         self._db = connect(path, writes=True)
-        self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
+        self._turn = threading.Lock()
+        self._riders: deque[Statement] = deque()
         self._started, self._monotonic = self._wall(), time.monotonic()
         #: Monotonic time of the clock's last jump; None if it never jumped.
         self.jumped_at: float | None = None
         self.n_jumps = 0
         self.commits = 0
         self.commit_seconds = 0.0
-        #: Set when a checkpoint beside the requests is done: what came meanwhile is little.
-        self.begins_again = False
         #: Why the last transaction failed; None if it did not.
         self.failure: Exception | None = None
-        self._thread = threading.Thread(target=self._run, name="boostline-writer", daemon=True)
-        self._thread.start()
 
     @property
     def head(self) -> int:
         return self.heads[0]
 
-    def submit(self, entry: Entry) -> Entry:
-        """Have it written soon."""
-        self._queue.put(entry)
-        return entry
+    def commit(self, entries: Sequence[Entry]) -> None:
+        """Write some entries in one transaction and wait until it is on disk. All of them are written, or none."""
+        if not entries and not self._riders:
+            return
+        with self._turn:
+            began = time.perf_counter()
+            riders = [self._riders.popleft() for _ in range(len(self._riders))]
+            try:
+                self._transact(entries, riders)
+            except Exception as error:  # whatever it is, those who wait must hear of it
+                self._riders.extendleft(reversed(riders))
+                self._fail(entries, error)
+            else:
+                self.failure = None
+                self.commits += 1
+            self.commit_seconds += time.perf_counter() - began
 
     def write(self, entry: Entry) -> Entry:
-        """Write it and wait until it is on disk."""
-        entry.is_done = threading.Event()
-        self.submit(entry).is_done.wait()  # type: ignore[union-attr]
+        """Write an entry by itself."""
+        self.commit((entry,))
         if entry.error is not None:
             raise entry.error
         return entry
 
+    def later(self, sql: str, *values: Any) -> None:
+        """Run a statement beside the log in the next transaction, whosever that is."""
+        self._riders.append((sql, values))
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Nothing is written meanwhile."""
+        with self._turn:
+            yield
+
     def empty(self) -> None:
         """Bring all of the write-ahead log into the store, and wait for it."""
-        self.write(Entry(empties=True))
+        with self._turn:
+            self._truncate()
 
     def vacuum(self) -> None:
-        """Give the space of what was deleted back to the disk; nothing may be waiting."""
-        self._db.execute("VACUUM")
+        """Give the space of what was deleted back to the disk."""
+        with self._turn:
+            self._db.execute("VACUUM")
 
     def close(self) -> None:
-        """Write what is waiting, and end."""
-        self._queue.put(None)
-        self._thread.join()
-        try:
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        except sqlite3.DatabaseError as error:
-            _LOG.warning("the write-ahead log stays beside the store: %s", error)
-        self._db.close()
+        self.commit(())
+        with self._turn:
+            self._truncate()
+            self._db.close()
 
-    def _run(self) -> None:
-        while True:
-            entry = self._queue.get()
-            entries = []
-            while entry is not None:
-                entries.append(entry)
-                if len(entries) == _MOST_AT_ONCE:
-                    break
-                try:
-                    entry = self._queue.get_nowait()
-                except queue.Empty:
-                    break
-            if entries:
-                self._commit(entries)
-                self._tell(entries)
-            if self.begins_again and self._queue.empty():
-                self._begin_again()
-            if entry is None:
-                return
-
-    def _commit(self, entries: list[Entry]) -> None:
-        began = time.perf_counter()
+    def _transact(self, entries: Sequence[Entry], riders: Sequence[Statement]) -> None:
         last, to_apply = self.heads
         now = self._now()
-        written: list[tuple[Entry, int]] = []
+        written: dict[Entry, int] = {}
+        execute = self._db.execute
         # A single statement is a transaction by itself, in a third of the calls.
-        together = len(entries) > 1 or bool(entries[0].statements)
-        try:
-            if together:
-                self._db.execute("BEGIN IMMEDIATE")
-            for entry in entries:
-                if entry.needs is not None and entry.needs.error is not None:
-                    entry.error = entry.needs.error
-                    continue
-                if entry.kind:
-                    of = entry.of or _offset(entry.needs, written)
-                    head = (last + 1, now, entry.kind, entry.id, of)
-                    rest = (entry.body, entry.answer, entry.scores)
-                    insert = INSERT_NEW if entry.is_new else INSERT
-                    row = (*head, *rest, checksum_of(head, *rest))
-                    if self._db.execute(insert, row).rowcount:
-                        last += 1
-                        to_apply = to_apply if entry.kind == "rank" else last
-                        written.append((entry, last))
-                for sql, values in entry.statements:
-                    self._db.execute(sql, values)
-            if together:
-                self._db.execute("COMMIT")
-        except Exception as error:  # whatever it is, those who wait must hear of it
-            self._fail(entries, error)
-            return
-        for entry, offset in written:
+        together = len(entries) != 1 or bool(riders) or bool(entries[0].statements)
+        if together:
+            execute("BEGIN IMMEDIATE")
+        for entry in entries:
+            if entry.kind:
+                of = written[entry.of] if isinstance(entry.of, Entry) else entry.of
+                head = (last + 1, now, entry.kind, entry.id, of)
+                rest = (entry.body, entry.answer, entry.scores)
+                insert = INSERT_NEW if entry.is_new else INSERT
+                if execute(insert, (*head, *rest, checksum_of(head, *rest))).rowcount:
+                    last += 1
+                    to_apply = to_apply if entry.kind == "rank" else last
+                    written[entry] = last
+            for sql, values in entry.statements:
+                execute(sql, values)
+        for sql, values in riders:
+            execute(sql, values)
+        if together:
+            execute("COMMIT")
+        for entry, offset in written.items():
             entry.offset, entry.time = offset, now
         self.last_time = now
         self.heads = (last, to_apply)
-        self.failure = None
-        self.commits += 1
-        self.commit_seconds += time.perf_counter() - began
-        self._shorten(any(entry.empties for entry in entries))
 
-    def _fail(self, entries: list[Entry], error: Exception) -> None:
+    def _fail(self, entries: Sequence[Entry], error: Exception) -> None:
         try:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
@@ -205,15 +181,6 @@ class Writer:
         _LOG.error("the log cannot be written: %s (%d entries refused)", error, len(entries))
         for entry in entries:
             entry.error = self.failure
-
-    def _tell(self, entries: list[Entry]) -> None:
-        try:
-            self.done(entries)
-        except Exception as error:  # the thread must live on: everybody waits for it
-            _LOG.critical("what was written could not be told: %s", error, exc_info=True)
-        for entry in entries:
-            if entry.is_done is not None:
-                entry.is_done.set()
 
     def _now(self) -> float:
         """The time, which never runs backwards in the log."""
@@ -226,35 +193,11 @@ class Writer:
             _LOG.warning("the clock has jumped by %.0f seconds", ahead)
         return max(wall, self.last_time)
 
-    def _begin_again(self) -> None:
-        """Bring the last transactions into the store, so that the write-ahead log is written from its start again.
-
-        A file that does not grow is sooner on disk: its length and its blocks are there already.
-        """
-        self.begins_again = False
+    def _truncate(self) -> None:
         try:
-            self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except sqlite3.DatabaseError as error:
-            _LOG.warning("a checkpoint failed: %s", error)
-
-    def _shorten(self, now: bool) -> None:
-        """Empty a write-ahead log that has grown too long in spite of the checkpoints beside the requests."""
-        if not now and self.commits % 512:
-            return
-        try:
-            if now or os.path.getsize(f"{self.path}-wal") > _LARGEST_WAL:
-                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        except (OSError, sqlite3.DatabaseError) as error:
-            _LOG.warning("the write-ahead log could not be emptied: %s", error)
-
-
-def _offset(needs: Entry | None, written: list[tuple[Entry, int]]) -> int | None:
-    """The offset of a ranking that is on disk, or in the same transaction."""
-    if needs is None:
-        return None
-    if needs.offset is not None:
-        return needs.offset
-    return next(offset for entry, offset in reversed(written) if entry is needs)
+            _LOG.warning("the write-ahead log stays beside the store: %s", error)
 
 
 class Checkpoints:
@@ -275,7 +218,15 @@ class Checkpoints:
     def _run(self) -> None:
         while not self._ended.wait(_CHECKPOINT_SECONDS):
             try:
-                self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
-                self._writer.begins_again = True
+                if not self._bring():
+                    # What came meanwhile is little. When all is in the store the write-ahead log is written from its
+                    # start again, and a file that does not grow is sooner on disk.
+                    with self._writer.paused():
+                        self._bring()
             except sqlite3.DatabaseError as error:
                 _LOG.warning("a checkpoint failed: %s", error)
+
+    def _bring(self) -> bool:
+        """Tell whether all of it is in the store."""
+        _, frames, brought = self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        return bool(frames == brought)
