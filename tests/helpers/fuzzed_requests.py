@@ -185,7 +185,7 @@ def fuzzed(folder: str, n: int, seed: int) -> tuple[Counter[int], list[int]]:
     statuses, memory = Counter[int](), []
 
     async def work() -> None:
-        service.attach(asyncio.get_running_loop())
+        service.outbox.attach(asyncio.get_running_loop())
         door = Door(service, Guard(None))
         for part in range(5):
             statuses.update(await run(door, n // 5, seed + part))

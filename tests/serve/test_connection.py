@@ -136,6 +136,17 @@ def test_refusals_leave_the_connection_open_and_nonsense_closes_it(server):
         assert wire.is_closed
 
 
+def test_nonsense_after_a_request_ends_the_connection_and_is_no_error_of_the_service(tmp_path):
+    with serving(tmp_path / "s.db", "--labels", ",".join(LABELS)) as server:
+        for path in ("/rank?x=1", "/rank", "/model"):
+            for _ in range(5):
+                with Wire(server) as wire:
+                    wire.send(request(path, {"features": features(1)}) + b"\x00\x01\r\n\r\n")
+                    assert wire.answer()[0] in (200, 400, 405)
+        assert server.stop() == 0
+        assert "Traceback" not in server.said
+
+
 def test_an_id_that_is_there_gets_its_answer_from_the_log(server):
     asked = {"id": "there", "features": features(3), "top": 1}
     with Wire(server) as wire:
@@ -226,7 +237,7 @@ def test_clients_that_send_too_slowly_are_hung_up_on(tmp_path, monkeypatch):
         return answer
 
     async def work():
-        service.attach(asyncio.get_running_loop())
+        service.outbox.attach(asyncio.get_running_loop())
         config = uvicorn.Config(
             Door(service, Guard(None)), http=Connection, ws="none", lifespan="off", log_config=None
         )

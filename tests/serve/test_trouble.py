@@ -33,7 +33,7 @@ def run(store, work, **limits):
     service = Service(store, Settings(limits=Limits(**limits)))
 
     async def all_of_it():
-        service.attach(asyncio.get_running_loop())
+        service.outbox.attach(asyncio.get_running_loop())
         door = Door(service, Guard(None))
 
         async def post(path, **body):

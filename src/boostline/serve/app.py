@@ -16,10 +16,11 @@ from typing import Any
 from orjson import dumps
 
 from boostline.serve.log import StoreError
+from boostline.serve.outbox import Answer, Tell
 from boostline.serve.problems import Problem
 from boostline.serve.requests import read_feedback, read_rank
 from boostline.serve.security import HEADERS, Guard
-from boostline.serve.service import Answer, Service, Tell
+from boostline.serve.service import Service
 from boostline.serve.watching import Watch
 
 __all__ = ["Door", "problem_headers", "problem_of", "read_body"]

@@ -17,9 +17,9 @@ from orjson import dumps
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from boostline.serve.app import JSON, PROBLEM, Begin, Door, problem_headers, problem_of
+from boostline.serve.outbox import Answer
 from boostline.serve.problems import Problem
 from boostline.serve.security import HEADERS
-from boostline.serve.service import Answer
 
 __all__ = ["Connection"]
 
@@ -205,6 +205,12 @@ class Connection(HttpToolsProtocol):
         self.flow.resume_reading()
         if self.pipeline:
             self._start_asgi_task(*self.pipeline.pop())
+
+    def send_400_response(self, msg: str) -> None:
+        """Nonsense ends the connection, also for what was asked before it and is not answered yet."""
+        super().send_400_response(msg)
+        if self.cycle is not None:
+            self.cycle.disconnected = True
 
     # Who is slow.
 

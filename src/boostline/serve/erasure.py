@@ -26,17 +26,22 @@ _UPDATE = "UPDATE log SET body = ?, answer = ?, scores = ?, checksum = ? WHERE o
 
 async def erase(service: Service, id: str) -> dict[str, Any]:
     """Erase an id; returns when nothing of it is left in the store."""
-    events = service.log.of_id(id)
-    if not events:
-        raise Problem(404, f"id is {id!r}, but there is no such event", "id")
-    last = events[-1].offset
     followers = list(service.models.followers.values())
-    for follower in followers:
-        if not await asyncio.to_thread(follower.reach, last, 60.0):
-            raise Problem(
-                503, f"{follower.fold.name} has not learned event {last} yet", retry_after=30
-            )
-        await asyncio.to_thread(follower.save_now)
+    events: list[Event] = []
+    last = -1
+    while not events or events[-1].offset != last:  # feedback may come while models are saved
+        last = events[-1].offset if events else -1
+        for follower in followers if events else ():
+            if not await asyncio.to_thread(follower.reach, last, 60.0):
+                raise Problem(
+                    503, f"{follower.fold.name} has not learned event {last} yet", retry_after=30
+                )
+            await asyncio.to_thread(follower.save_now)
+        while id in service.outbox.by_id:
+            await asyncio.sleep(0)
+        events = service.log.of_id(id)
+        if not events:
+            raise Problem(404, f"id is {id!r}, but there is no such event", "id")
     statements = []
     for event in events:
         kept = {"erased": True}
@@ -48,7 +53,8 @@ async def erase(service: Service, id: str) -> dict[str, Any]:
         statements.append((_UPDATE, (bare.body, None, None, bare.checksum(), bare.offset)))
     entry = Entry("erase", body=json.dumps({"offsets": [e.offset for e in events]}).encode())
     entry.statements = statements
-    await asyncio.to_thread(service.writer.write, entry)
+    service.writer.write(entry)  # in the loop: nothing of this id can come in between
+    service.models.wake()
     for follower in followers:
         for snapshot in service.models.snapshots.of(follower.fold.name):
             if snapshot.offset < last:

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,7 @@ def connect(path: str | os.PathLike[str], *, writes: bool = False) -> sqlite3.Co
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=FULL")
             db.execute("PRAGMA secure_delete=ON")  # what is erased is overwritten
+            db.execute("PRAGMA cache_size=-16000")  # kilobytes: the inner pages of a large index
             db.execute(
                 "PRAGMA wal_autocheckpoint=0"
             )  # `writer.Checkpoints` does it beside the requests
@@ -147,19 +149,32 @@ def create(path: str | os.PathLike[str]) -> None:
 
 
 class Log:
-    """Read the log; one for each thread.
+    """Read the log; one for each thread. Every event that is read is compared with its checksum.
 
-    Every event that is read is compared with its checksum.
+    Parameters
+    ----------
+    path
+        The store.
+    shared
+        The connection of the writer and what has to be held meanwhile: what was just written is in its cache, while a
+        connection of its own reads everything anew after every change.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        shared: tuple[sqlite3.Connection, AbstractContextManager[Any]] | None = None,
+    ) -> None:
         self.path = os.fspath(path)
-        self._db = connect(path)
+        self._is_own = shared is None
+        self._turn: AbstractContextManager[Any]
+        self._db, self._turn = shared or (connect(path), nullcontext())
         # Compaction needs the store for itself, so this does not change while a service runs.
         self._any_gone = bool(self._query("SELECT 1 FROM gone LIMIT 1"))
 
     def close(self) -> None:
-        self._db.close()
+        if self._is_own:
+            self._db.close()
 
     def head(self) -> tuple[int, float]:
         """Offset and time of the last event; (0, 0.0) if there is none."""
@@ -293,7 +308,8 @@ class Log:
                 )
             n, last = n + 1, event.offset
         try:
-            (found,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
+            with self._turn:
+                (found,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
         except sqlite3.DatabaseError as error:
             raise StoreError(f"{self.path} is damaged: {error}") from error
         if found != "ok":
@@ -302,7 +318,8 @@ class Log:
 
     def _query(self, sql: str, *values: Any) -> list[Any]:
         try:
-            return self._db.execute(sql, values).fetchall()
+            with self._turn:
+                return self._db.execute(sql, values).fetchall()
         except sqlite3.DatabaseError as error:
             raise StoreError(
                 f"{self.path} cannot be read: {error}; restore it from a backup"

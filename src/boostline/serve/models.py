@@ -84,7 +84,7 @@ class Models:
                 )
             fold, told = await asyncio.to_thread(self._first_snapshot, name, config)
             event = {"name": name, "config": config, "snapshot": told}
-            entry = await self._service.record("challenger", event)
+            entry = await self._service.outbox.record("challenger", event)
             self._done("challenger", event, entry)
             self.snapshots.add(told, entry.time)
             self._follow(fold)
@@ -106,7 +106,7 @@ class Models:
             self._check_challenger(name)
             await self._reached(name)
             event = {"name": name, "before": self._serving}
-            entry = await self._service.record("promote", event)
+            entry = await self._service.outbox.record("promote", event)
             await self._reached(name)
             self._serving = name
             self._done("promote", event, entry)
@@ -118,7 +118,7 @@ class Models:
         async with self._change:
             self._check_challenger(name)
             event = {"name": name}
-            entry = await self._service.record("dismiss", event)
+            entry = await self._service.outbox.record("dismiss", event)
             follower = self.followers.pop(name)
             self._done("dismiss", event, entry)
             await asyncio.to_thread(follower.close, snapshot=False, finish=False)
@@ -133,7 +133,7 @@ class Models:
                 name, n = f"{before.partition('@')[0]}@{version}.{n}", n + 1
             fold, told = await asyncio.to_thread(self._at_version, name, before, version)
             event = {"name": name, "of": before, "version": version, "snapshot": told}
-            entry = await self._service.record("rollback", event)
+            entry = await self._service.outbox.record("rollback", event)
             self.snapshots.add(told, entry.time)
             self._follow(fold)
             await self._reached(name)

@@ -99,7 +99,7 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 async def _serve(service: Service, guard: Guard, host: str, port: int) -> None:
-    service.attach(asyncio.get_running_loop())
+    service.outbox.attach(asyncio.get_running_loop())
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

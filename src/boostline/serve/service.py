@@ -11,7 +11,7 @@ import secrets
 import threading
 import time
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,16 +24,14 @@ from boostline.serve.features import FeatureError
 from boostline.serve.follower import Follower
 from boostline.serve.log import Event, Log, StoreError
 from boostline.serve.models import Models
+from boostline.serve.outbox import Answer, Outbox, Tell
 from boostline.serve.problems import Problem
 from boostline.serve.requests import FeedbackRequest, Limits, RankRequest
 from boostline.serve.writer import Checkpoints, Entry, Writer
 
-__all__ = ["Answer", "Service", "Settings", "Tell"]
+__all__ = ["Service", "Settings"]
 
 Record = Event | Entry
-#: What a request is answered with, and what takes it.
-Answer = bytes | Exception
-Tell = Callable[[Answer], None]
 
 
 @dataclass(frozen=True)
@@ -74,16 +72,13 @@ class Service:
         self.path = path
         self.settings = settings or Settings()
         self.started = time.time()
-        self.log = Log(path)
         self.writer = Writer(path)
+        self.log = Log(path, self.writer.shared)
         self.checkpoints = Checkpoints(path, self.writer)
         self.models = Models(self)
         self.labels = self.models.champion.fold.labels.copy()
         self._counted_from = self.writer.head
-        self._loop: asyncio.AbstractEventLoop | None = None
-        #: What came in this turn of the loop: all of it, and by id.
-        self._to_write: list[Entry] = []
-        self._pending: dict[str, list[Entry]] = {}
+        self.outbox = Outbox(self.writer, self._answer, self._wake)
         self.expired_to = _expired_to(self.log)
         self._expiry = None
         if self.settings.expire is not None:
@@ -94,20 +89,15 @@ class Service:
         self._counting = threading.Thread(target=self._count, name="boostline-count", daemon=True)
         self._counting.start()
 
-    def attach(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Say in which loop requests are answered."""
-        self._loop = loop
-
     def close(self, *, finish: bool = True) -> None:
         """Write what is waiting, learn it, save, and end."""
         if self._expiry is not None:
             self._expiry.close()
-        self.writer.commit(self._to_write)  # nobody waits for an answer any more
+        self.outbox.close()
         self.models.close(finish=finish)
         self._counting.join()
         self.checkpoints.close()
         self.writer.close()
-        self.log.close()
 
     @property
     def champion(self) -> Follower:
@@ -117,14 +107,14 @@ class Service:
 
     def rank(self, request: RankRequest, tell: Tell) -> None:
         """Have the answer told: at once, or when it is on disk. What cannot be answered is raised, or told."""
-        if request.id in self._pending:
+        if request.id in self.outbox.by_id:
             self._rank_again(request, tell)
             return
         try:
             self._rank_new(request, tell)
         except Problem:
             # What is there already is answered as it was then, whatever the model thinks of it by now.
-            if request.id is None or not self._records(request.id):
+            if request.id is None or not self.records(request.id):
                 raise
             self._rank_again(request, tell)
 
@@ -154,8 +144,10 @@ class Service:
             told["cold"] = True
         answer = dumps(told)
         scored = array("f", score).tobytes()
-        entry = Entry("rank", id, None, request.raw, answer, scored, request, request.id is not None)
-        self._submit(entry, tell)
+        entry = Entry(
+            "rank", id, None, request.raw, answer, scored, request, request.id is not None
+        )
+        self.outbox.submit(entry, tell)
 
     def _rank_again(self, request: RankRequest, tell: Tell) -> None:
         first = self._ranked_before(request)
@@ -167,7 +159,7 @@ class Service:
     def _ranked_before(self, request: RankRequest) -> bytes | Entry:
         """What was answered then, or the entry that is on its way to the disk."""
         assert request.id is not None
-        known = self._records(request.id)
+        known = self.records(request.id)
         if not known:
             raise Problem(410, f"id is {request.id!r}, whose events were compacted away", "id")
         first = known[0]
@@ -190,7 +182,7 @@ class Service:
 
     def feedback(self, request: FeedbackRequest, tell: Tell) -> None:
         """Have the answer told: at once, or when it is on disk. What cannot be answered is raised, or told."""
-        known = self._records(request.id)
+        known = self.records(request.id)
         _refuse_erased(known)
         if self.log.is_gone(request.id):
             raise Problem(410, f"id is {request.id!r}, whose events were compacted away", "id")
@@ -230,9 +222,9 @@ class Service:
         if not known:
             self._check_features(request.features)
             body["text" if isinstance(request.features, str) else "features"] = request.features
-        of = shown if isinstance(shown, Entry) else shown and shown.offset
+        of = shown.offset if isinstance(shown, Event) else shown
         entry = Entry("feedback", request.id, of, dumps(body), data=body)
-        self._submit(entry, tell)
+        self.outbox.submit(entry, tell)
 
     def _new_labels(self, request: FeedbackRequest) -> list[str]:
         new = []
@@ -272,7 +264,7 @@ class Service:
         """Add, rename, retire or restore labels."""
         async with self._changing_labels:
             self.labels.check(change)
-            await self.record("labels", change)
+            await self.outbox.record("labels", change)
             self.labels.apply(change)
 
     async def erase(self, id: str) -> dict[str, Any]:
@@ -289,18 +281,19 @@ class Service:
             still = [
                 offset
                 for offset, id in rankings
-                if all(record.kind != "feedback" for record in self._records(id))
+                if all(record.kind != "feedback" for record in self.records(id))
             ]
             told: dict[str, Any] = {"to": to, "n": len(still), "assume": assume}
             if assume == "none":
                 told["offsets"] = still
                 self.expired_to = to
-            await self.record("expire", told)
+            await self.outbox.record("expire", told)
 
-        if self._loop is None or not self._loop.is_running():
+        loop = self.outbox.loop
+        if loop is None or not loop.is_running():
             return False
         try:
-            asyncio.run_coroutine_threadsafe(decide(), self._loop).result(60.0)
+            asyncio.run_coroutine_threadsafe(decide(), loop).result(60.0)
         except (Problem, TimeoutError):
             return False
         return True
@@ -314,43 +307,7 @@ class Service:
         self.n_rankings += found["rankings"]
         self.n_with_feedback += found["with_feedback"]
 
-    # The way to the disk and back.
-
-    def record(self, kind: str, told: dict[str, Any]) -> asyncio.Future[Entry]:
-        """Write an event about the service itself; the result is its entry."""
-        assert self._loop is not None
-        future: asyncio.Future[Entry] = self._loop.create_future()
-        entry = Entry(kind, body=dumps(told))
-
-        def tell(answer: Answer) -> None:
-            if isinstance(answer, Exception):
-                future.set_exception(answer)
-            else:
-                future.set_result(entry)
-
-        self._submit(entry, tell)
-        return future
-
-    def _submit(self, entry: Entry, tell: Tell) -> None:
-        assert self._loop is not None
-        entry.tell.append(tell)
-        if entry.id is not None:
-            self._pending.setdefault(entry.id, []).append(entry)
-        if not self._to_write:
-            self._loop.call_soon(self._write)
-        self._to_write.append(entry)
-
-    def _write(self) -> None:
-        """Write what came in this turn of the loop, and answer it."""
-        entries, self._to_write = self._to_write, []
-        self.writer.commit(entries)
-        self._pending.clear()
-        for entry in entries:
-            answer = self._answer(entry)
-            for tell in entry.tell:
-                tell(answer)
-        if any(entry.kind != "rank" for entry in entries):
-            self.models.wake()
+    # What is on disk.
 
     def _answer(self, entry: Entry) -> Answer:
         if entry.error is not None:
@@ -365,10 +322,9 @@ class Service:
         assert isinstance(answer, bytes)  # it is on disk
         return answer
 
-    @property
-    def n_pending(self) -> int:
-        """How many entries wait for the disk."""
-        return len(self._to_write)
+    def _wake(self, entries: list[Entry]) -> None:
+        if any(entry.kind != "rank" for entry in entries):
+            self.models.wake()
 
     def _keep_count(self, entry: Entry) -> None:
         if entry.kind == "rank":
@@ -379,12 +335,12 @@ class Service:
             if "add" in told:
                 self.labels.apply({"add": told["add"]})
 
-    def _records(self, id: str) -> list[Record]:
+    def records(self, id: str) -> list[Record]:
         """All that is known of an id: on disk, and on its way there."""
-        return [*self.log.of_id(id), *self._pending.get(id, ())]
+        return [*self.log.of_id(id), *self.outbox.by_id.get(id, ())]
 
     def _refuse_if_busy(self) -> None:
-        if self.n_pending >= self.settings.limits.queue:
+        if len(self.outbox) >= self.settings.limits.queue:
             raise Problem(429, "too many requests wait for the disk", retry_after=1)
 
 

@@ -119,7 +119,7 @@ class _Figures:
         used = os.times()
         for name, text, value in (
             ("log_offset", "Offset of the last event on disk.", service.writer.head),
-            ("queue_length", "Entries that wait for the disk.", service.n_pending),
+            ("queue_length", "Entries that wait for the disk.", len(service.outbox)),
             ("commits_total", "Transactions.", service.writer.commits),
             (
                 "commit_seconds_total",

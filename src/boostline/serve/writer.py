@@ -7,13 +7,12 @@ rest of a request, because two threads of Python stand in each other's way.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,7 +75,8 @@ class Writer:
         self.last_time = log.head()[1]
         log.close()
         self._db = connect(path, writes=True)
-        self._turn = threading.Lock()
+        #: Held while anything is written.
+        self.turn = threading.Lock()
         self._riders: deque[Statement] = deque()
         self._started, self._monotonic = self._wall(), time.monotonic()
         #: Monotonic time of the clock's last jump; None if it never jumped.
@@ -95,7 +95,7 @@ class Writer:
         """Write some entries in one transaction and wait until it is on disk. All of them are written, or none."""
         if not entries and not self._riders:
             return
-        with self._turn:
+        with self.turn:
             began = time.perf_counter()
             riders = [self._riders.popleft() for _ in range(len(self._riders))]
             try:
@@ -119,25 +119,24 @@ class Writer:
         """Run a statement beside the log in the next transaction, whosever that is."""
         self._riders.append((sql, values))
 
-    @contextlib.contextmanager
-    def paused(self) -> Iterator[None]:
-        """Nothing is written meanwhile."""
-        with self._turn:
-            yield
+    @property
+    def shared(self) -> tuple[sqlite3.Connection, threading.Lock]:
+        """For reading what was just written: the connection, and the lock to hold meanwhile."""
+        return self._db, self.turn
 
     def empty(self) -> None:
         """Bring all of the write-ahead log into the store, and wait for it."""
-        with self._turn:
+        with self.turn:
             self._truncate()
 
     def vacuum(self) -> None:
         """Give the space of what was deleted back to the disk."""
-        with self._turn:
+        with self.turn:
             self._db.execute("VACUUM")
 
     def close(self) -> None:
         self.commit(())
-        with self._turn:
+        with self.turn:
             self._truncate()
             self._db.close()
 
@@ -221,7 +220,7 @@ class Checkpoints:
                 if not self._bring():
                     # What came meanwhile is little. When all is in the store the write-ahead log is written from its
                     # start again, and a file that does not grow is sooner on disk.
-                    with self._writer.paused():
+                    with self._writer.turn:
                         self._bring()
             except sqlite3.DatabaseError as error:
                 _LOG.warning("a checkpoint failed: %s", error)
