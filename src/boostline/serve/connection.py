@@ -72,6 +72,8 @@ class Connection(HttpToolsProtocol):
         self._largest, self._seconds = min(_LARGEST_BODY, limits.body), limits.seconds
         self._in_headers = True
         self._patience: asyncio.TimerHandle | None = None
+        #: The request that uvicorn answers, or has answered.
+        self._running: Any = None
         #: When something came or went for the last time, and what looks after it now and then.
         self._heard = 0.0
         self._idle: asyncio.TimerHandle | None = None
@@ -88,6 +90,7 @@ class Connection(HttpToolsProtocol):
         if self._idle is not None:
             self._idle.cancel()
             self._idle = None
+        self._disconnect()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -209,8 +212,17 @@ class Connection(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """Nonsense ends the connection, also for what was asked before it and is not answered yet."""
         super().send_400_response(msg)
-        if self.cycle is not None:
-            self.cycle.disconnected = True
+        self._disconnect()
+
+    def _start_asgi_task(self, cycle: Any, app: Any) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def _disconnect(self) -> None:
+        """Say so to the request that is being answered; uvicorn says it only to the last one that came."""
+        if self._running is not None and not self._running.response_complete:
+            self._running.disconnected = True
+            self._running.message_event.set()
 
     # Who is slow.
 
