@@ -6,6 +6,7 @@ is done again by another, with the same result.
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import queue
 import threading
@@ -67,9 +68,12 @@ class DaskEngine:
         # What all workers share is the result of a task, not scattered data: it survives the death of its worker.
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
-            common = self.client.submit(
-                pickle.loads, pickle.dumps(shared, protocol=5), pure=False, retries=RETRIES
-            )
+            common = None
+            if shared is not None:
+                common = self.client.submit(
+                    pickle.loads, pickle.dumps(shared, protocol=5), pure=False, retries=RETRIES
+                )
+                self._spread(common)
             futures = [
                 self.client.submit(attempt, task, common, item, pure=False, retries=RETRIES)
                 for item in items
@@ -84,8 +88,18 @@ class DaskEngine:
                 done(place)
                 futures[place].release()
         finally:
-            self.client.cancel([*futures, common])
+            self.client.cancel([*futures, common] if common is not None else futures)
         return results
+
+    def _spread(self, future: Any) -> None:
+        """Copy a result to all workers before they are busy: one that computes is slow to pass it on.
+
+        It is no more than a help. If a worker leaves meanwhile, tasks fetch what they lack.
+        """
+        if len(self._threads()) > 1:
+            copied = threading.Thread(target=_replicate, args=(self.client, future), daemon=True)
+            copied.start()
+            copied.join(self.patience)
 
     def _finished(self, futures: Sequence[Any]) -> Iterator[int]:
         """Places of futures as they end. Nothing else is waited for, so nothing hangs when a worker leaves."""
@@ -140,6 +154,11 @@ def _fetch(future: Any, to: queue.SimpleQueue[Any]) -> None:
         to.put(future.result())
     except BaseException as error:
         to.put(error)
+
+
+def _replicate(client: Any, future: Any) -> None:
+    with contextlib.suppress(Exception):  # a task that needs it will say what is wrong
+        client.replicate([future])
 
 
 class _Watch:

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from boostline.cli import options as o
-from boostline.cli.texts import is_text_model, texts_to_score
+from boostline.cli.texts import texts_to_score
+from boostline.contract.text_models import is_text_model
 from boostline.display.tables import Table, size
 from boostline.display.terminal import note, print_json, print_pairs, print_table, shows_colours
 

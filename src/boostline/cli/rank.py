@@ -12,7 +12,7 @@ import typer
 
 from boostline.cli import options as o
 from boostline.cli.row_sources import Input
-from boostline.cli.texts import is_text_model
+from boostline.contract.text_models import is_text_model
 from boostline.data.unseen import Unseen
 from boostline.display.tables import NONE, Table
 from boostline.display.terminal import note, print_json, print_table
@@ -79,7 +79,7 @@ def rank(
         raise typer.BadParameter("0 is neither a number of processes nor -1", param_hint="--jobs")
     if out is not None:
         given_options: dict[str, Any] = {"format": format, "drop": drop, "delimiter": delimiter}
-        given_options |= {"encoding": encoding, "zero_based": zero_based}
+        given_options |= {"encoding": encoding, "zero_based": zero_based, "text": text}
         _rank_files(model, data, out, top, key, jobs, dask, json, given_options)
         return
     if dask is not None or key:
@@ -111,14 +111,16 @@ def _rank_files(
     options: dict[str, Any],
 ) -> None:
     from boostline.cli.clusters import engine_for
+    from boostline.cli.texts import text_columns
     from boostline.scale import rank_files
 
-    loaded, _ = load_model(path)
+    loaded, record = load_model(path)
     if is_text_model(loaded):
-        raise typer.BadParameter(
-            "rankings of texts are printed, not written to a folder: leave out --out and --dask",
-            param_hint="--out",
-        )
+        told = with_text(Input("", text=options["text"]), record)
+        options |= {"text": text_columns(told), "separator": told.separator}
+        options |= {n: options[n] or getattr(told, n) for n in ("delimiter", "encoding")}
+    elif options["text"] is not None:
+        raise typer.BadParameter("the model is no model of texts", param_hint="--text")
     options = {name: value for name, value in options.items() if value is not None}
     count = loaded.n_labels if top == 0 else top
     with engine_for(jobs, dask) as engine:

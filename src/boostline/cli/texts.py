@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from boostline.text import TextRanker
 
 
-def is_text_model(model: Any) -> bool:
-    """Whether a model takes texts."""
-    return hasattr(model, "text_features")
-
-
 def text_columns(given: Input) -> list[str]:
     """The columns that are put together to one text."""
     columns = split_commas(given.text)

@@ -14,7 +14,8 @@ from typing import Annotated, Any
 import typer
 
 from boostline.cli import options as o
-from boostline.cli.texts import is_text_model, learn_texts, texts_to_learn
+from boostline.cli.texts import learn_texts, texts_to_learn
+from boostline.contract.text_models import is_text_model
 from boostline.display.progress import show_progress
 from boostline.display.terminal import note, print_json, print_pairs
 

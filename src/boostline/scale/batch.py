@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.contract.numbers import whole_number
-from boostline.contract.rows import Rows, read_rows
+from boostline.contract.rows import read_rows
+from boostline.contract.text_models import is_text_model, refuse_texts
 from boostline.data.errors import need
 from boostline.display.progress import ProgressLike, show_progress
 from boostline.metrics import Metric
@@ -39,7 +40,7 @@ def score(model: Any, X: Any, *, n_jobs: int = 1, block: int = BLOCK) -> NDArray
     model
         Any model of boostline.
     X
-        A block of rows, in the forms of `LabelRanker.score`.
+        A block of rows, in the forms of `LabelRanker.score`, or of texts for a `TextRanker`.
     n_jobs
         Number of processes; -1 for one per core.
     block
@@ -60,19 +61,24 @@ def score(model: Any, X: Any, *, n_jobs: int = 1, block: int = BLOCK) -> NDArray
     >>> np.array_equal(scale.score(model, X), model.score(X))
     True
     """
-    rows = read_rows(X, model.features)
-    if rows.is_single:
-        raise ValueError("X is one example, but must be a block of rows")
     size = whole_number(block, "block", 1)
-    pieces = (rows.take(slice(a, a + size)) for a in range(0, rows.n, size))
+    if is_text_model(model):
+        if isinstance(X, str) or not hasattr(X, "__len__"):
+            raise TypeError(f"X is a {type(X).__name__}, but must be a list of strings")
+        texts = list(X)
+        pieces: Iterator[Any] = (texts[a : a + size] for a in range(0, len(texts), size))
+    else:
+        rows = read_rows(X, model.features)
+        if rows.is_single:
+            raise ValueError("X is one example, but must be a block of rows")
+        pieces = (rows.take(slice(a, a + size)) for a in range(0, rows.n, size))
     with LocalEngine(n_jobs).stream(_scores, model) as run:
         found = list(run(pieces))
     return np.concatenate(found) if found else np.zeros((0, model.n_labels))
 
 
-def _scores(model: Any, rows: Rows) -> Any:
-    scores = np.atleast_2d(model.score(rows))
-    return scores
+def _scores(model: Any, rows: Any) -> Any:
+    return np.atleast_2d(model.score(rows))
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,7 @@ def rank_files(
     *,
     top: int = 5,
     keys: Sequence[str] = (),
+    text: str | Sequence[str] | None = None,
     n_jobs: int = 1,
     engine: Engine | None = None,
     progress: ProgressLike = None,
@@ -117,6 +124,8 @@ def rank_files(
         Labels per row.
     keys
         Columns of Parquet files to copy to the result, such as an id.
+    text
+        For a `TextRanker`: the column with the text, or several.
     n_jobs, engine, progress
         As in `warm_start`; progress counts files.
     **options
@@ -132,6 +141,12 @@ def rank_files(
     Columns of the result: the keys, ``row`` (from 1), ``labels`` and ``scores`` (lists, best first).
     """
     engine = engine or LocalEngine(n_jobs)
+    if is_text_model(model):
+        if text is None:
+            raise ValueError("text is None, but must name the column with the text")
+        options["text"] = [text] if isinstance(text, str) else list(text)
+    elif text is not None:
+        raise ValueError(f"text is {text!r}, but the model is no model of texts")
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     parts = file_parts(source, model, **{"labels": (), **options})
@@ -167,7 +182,9 @@ class _Ranking:
         """What a complete result of this call says of itself."""
         found = os.stat(self.part.path)
         size, changed = found.st_size, found.st_mtime_ns
-        return f"{self.digest} {self.part.path} {size} {changed} {self.top} {self.keys}".encode()
+        what = f"{self.digest} {self.part.path} {size} {changed} {self.top} {self.keys}"
+        text = self.part.options.get("text")
+        return (what if text is None else f"{what} {text}").encode()
 
 
 def _rank_file(model: Any, wanted: _Ranking) -> tuple[int, bool]:
@@ -221,19 +238,28 @@ def _key_blocks(file: Any, keys: Sequence[str]) -> Iterator[list[Any]]:
 def _rows_to_score(model: Any, part: FilePart) -> Iterator[Any]:
     from boostline.cli.columns import Columns
     from boostline.cli.row_sources import Input, rows_to_score
+    from boostline.cli.texts import texts_to_score
     from boostline.data import Unseen
 
     told = {n: v for n, v in part.options.items() if n in Input.__dataclass_fields__}
     given = Input(part.path, **{**told, "labels": None})
+    if is_text_model(model):
+        yield from (texts for texts, _ in texts_to_score(given, BLOCK))
+        return
     for X, _ in rows_to_score(given, BLOCK, Columns.of(model, {}), Unseen()):
         yield X
 
 
 def _digest(model: Any) -> str:
-    state = model.state()
-    digest = hashlib.blake2b(repr(state["config"]).encode(), digest_size=16)
-    for name in sorted(state["arrays"]):
-        digest.update(np.ascontiguousarray(state["arrays"][name]).view(np.uint8).data)
+    state, about_texts = model, {}
+    if is_text_model(model):
+        state, about_texts = model.booster, model._state()
+    state = state.state()
+    arrays = {n: a for n, a in about_texts.items() if isinstance(a, np.ndarray)} | state["arrays"]
+    settings = {n: v for n, v in about_texts.items() if n not in arrays}
+    digest = hashlib.blake2b(repr((state["config"], settings)).encode(), digest_size=16)
+    for name in sorted(arrays):
+        digest.update(np.ascontiguousarray(arrays[name]).view(np.uint8).data)
     return digest.hexdigest()
 
 
@@ -264,6 +290,7 @@ def evaluate(
         The mean of each metric over all rows, and ``n``, their number.
     """
     engine = engine or LocalEngine(n_jobs)
+    refuse_texts(model, "evaluate texts with boostline.evaluate, or with boostline evaluate --text")
     parts = file_parts(source, model, **options)
     return evaluate_parts(model, parts, metrics, engine, progress)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from boostline.boosters import Booster
 from boostline.contract.numbers import whole_number
+from boostline.contract.text_models import refuse_texts
 from boostline.display.progress import ProgressLike, show_progress
 from boostline.learners import Kernel
 from boostline.learners.committee import Committee
@@ -31,6 +32,8 @@ SAMPLE, TAIL = 500, 4000
 _SAMPLED_PARTS = 16
 #: Groups of parts for each worker: one that is slow, or lost, holds up the others less.
 _GROUPS_PER_WORKER = 2
+#: By how much of a group's size groups may differ before a part is cut.
+_UNEVEN = 0.05
 
 
 Model = TypeVar("Model", bound=Booster)
@@ -96,6 +99,7 @@ def warm_start(
         A file has a bad row; the message names file and row.
     """
     engine = engine or LocalEngine(n_jobs)
+    refuse_texts(model, "texts are learned by one process")
     parts = file_parts(source, model, **options)
     counted = engine.map(count_rows, parts, done=lambda _: None)
     model = copy.deepcopy(model)
@@ -145,21 +149,17 @@ def warm_start_parts(
         for blocks in engine.map(read_part, head_rows, done=lambda _: None):
             _learn(model, blocks)
         advance(sum(heads))
-        middle = [
-            (part.rows(h, e), e - h) for part, h, e in zip(parts, heads, ends, strict=True) if e > h
-        ]
         if n_groups is None:
             n_groups = _GROUPS_PER_WORKER * engine.n_workers
-        groups = _dealt([n for _, n in middle], n_groups)
+        groups = _dealt(heads, ends, n_groups)
         fields = {"rows": total, "groups": len(groups), "workers": engine.n_workers}
         _LOG.info("history of %d rows in %d groups", total, len(groups), extra={"fields": fields})
         if groups:
-            group_rows = [sum(middle[i][1] for i in group) for group in groups]
             partials = engine.map(
                 _partial_of,
-                [[middle[i][0] for i in group] for group in groups],
+                [[parts[i].rows(start, stop) for i, start, stop in group] for group in groups],
                 model,
-                done=lambda i: advance(group_rows[i]),
+                done=lambda g: advance(sum(stop - start for _, start, stop in groups[g])),
             )
             model = finish(model, merge(partials))
         rest = [part.rows(e, None) for part, e, n in zip(parts, ends, sizes, strict=True) if n > e]
@@ -214,16 +214,37 @@ def _sample_size(model: Booster) -> int:
     return max(0, max(SAMPLE, landmarks + landmarks // 2) - learned)
 
 
-def _dealt(sizes: Sequence[int], n_groups: int) -> list[list[int]]:
-    """Neighbouring parts together, in groups of about the same number of rows; 0: each part by itself."""
+def _dealt(
+    starts: Sequence[int], stops: Sequence[int], n_groups: int
+) -> list[list[tuple[int, int, int]]]:
+    """Neighbouring rows together, in groups of about the same size; 0: each part by itself.
+
+    A group is a list of (part, first row, row after the last). A part is cut only if groups would differ much without.
+
+    Examples
+    --------
+    >>> _dealt([0, 0, 0], [100, 100, 100], 2)
+    [[(0, 0, 100), (1, 0, 50)], [(1, 50, 100), (2, 0, 100)]]
+    >>> _dealt([0, 0, 0], [100, 102, 100], 3)
+    [[(0, 0, 100)], [(1, 0, 102)], [(2, 0, 100)]]
+    """
+    pieces = [(i, a, b) for i, (a, b) in enumerate(zip(starts, stops, strict=True)) if b > a]
     if n_groups == 0:
-        return [[i] for i in range(len(sizes))]
-    total, groups, before = sum(sizes), {}, 0  # type: ignore[var-annotated]
-    for i, n in enumerate(sizes):
-        middle = before + n / 2
-        groups.setdefault(int(middle * n_groups / total) if total else 0, []).append(i)
-        before += n
-    return [groups[g] for g in sorted(groups)]
+        return [[piece] for piece in pieces]
+    total = sum(b - a for _, a, b in pieces)
+    close = _UNEVEN * total / n_groups
+    groups: list[list[tuple[int, int, int]]] = [[] for _ in range(n_groups)]
+    group, done = 0, 0
+    for i, first, stop in pieces:
+        start = first
+        while start < stop:
+            wanted = total * (group + 1) // n_groups - done  # so many more for this group
+            n = stop - start if stop - start <= wanted + close else wanted
+            if n:
+                groups[group].append((i, start, start + n))
+            start, done = start + n, done + n
+            group += n >= wanted - close and group + 1 < n_groups
+    return [one for one in groups if one]
 
 
 def _partial_of(model: Booster, parts: Sequence[Part]) -> Any:

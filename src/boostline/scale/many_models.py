@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from boostline.boosters import Booster
 from boostline.contract.numbers import whole_number
+from boostline.contract.text_models import refuse_texts
 from boostline.data.errors import need
 from boostline.display.progress import ProgressLike, show_progress
 from boostline.saving.atomic import replace_file
@@ -95,6 +96,7 @@ def learn_by_key(
     2
     """
     engine = engine or LocalEngine(n_jobs)
+    refuse_texts(model, "texts are learned by one process")
     parts: Sequence[Any]
     if hasattr(source, "iloc"):
         feature_columns(source.columns, model.labels)

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from boostline.contract.text_models import is_text_model
+
 __all__ = ["FilePart", "count_rows", "file_parts", "read_part", "stacked"]
 
 #: Rows that are read at a time.
@@ -79,7 +81,8 @@ def file_parts(source: Any, model: Any, **options: Any) -> list[FilePart]:
             "model has no names of labels, but must have some: the files' columns are matched by them"
         )
     options = {"labels": names, **options}
-    return [FilePart(path, options, model.features, names) for path in paths]
+    features = None if is_text_model(model) else model.features
+    return [FilePart(path, options, features, names) for path in paths]
 
 
 def count_rows(_: Any, part: FilePart) -> tuple[int, list[str]]:

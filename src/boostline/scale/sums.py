@@ -160,26 +160,28 @@ class KeyedSum:
     values: FloatArray  # (n, m)
 
     def __add__(self, other: KeyedSum) -> KeyedSum:
-        keys = np.concatenate([self.keys, other.keys])
-        if not len(keys):
-            return self
-        order = np.argsort(keys, kind="stable")  # two ascending runs: this merges them
-        keys = keys[order]
-        starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-        values = np.concatenate([self.values, other.values])[order]
-        return KeyedSum(keys[starts], np.add.reduceat(values, starts, axis=0))
+        large, small = (self, other) if len(self.keys) >= len(other.keys) else (other, self)
+        return large._with(small.keys, small.values)
 
     def minus(self, other: KeyedSum) -> KeyedSum:
         """The difference; fast where most keys of the other are among these."""
+        return self._with(other.keys, -other.values)
+
+    def _with(self, keys: NDArray[np.int64], values: FloatArray) -> KeyedSum:
+        """With the values of other ascending keys added; fast where most of them are among these."""
         if not len(self.keys):
-            return KeyedSum(other.keys, -other.values)
-        place = np.minimum(np.searchsorted(self.keys, other.keys), len(self.keys) - 1)
-        found = self.keys[place] == other.keys
-        values = self.values.copy()
-        values[place[found]] -= other.values[found]
-        rest = KeyedSum(other.keys[~found], -other.values[~found])
-        mine = KeyedSum(self.keys, values)
-        return mine + rest if len(rest.keys) else mine
+            return KeyedSum(keys, values)
+        place = np.searchsorted(self.keys, keys)
+        known = self.keys[np.minimum(place, len(self.keys) - 1)] == keys
+        mine = self.values.copy()
+        mine[place[known]] += values[known]
+        new = ~known
+        if not new.any():
+            return KeyedSum(self.keys, mine)
+        return KeyedSum(
+            np.insert(self.keys, place[new], keys[new]),
+            np.insert(mine, place[new], values[new], axis=0),
+        )
 
     def nonzero(self) -> KeyedSum:
         """Without the keys whose values are 0."""
