@@ -22,7 +22,10 @@ import os
 import resource
 import shutil
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -54,29 +57,40 @@ def peak_megabytes() -> float:
 class Clock:
     """Wall-clock seconds, and the CPU seconds of the longest way through a job: this process, then the busiest worker.
 
-    On a machine with other work the second says more.
+    `others` is the share of the machine that processes took that have no part in the job: if it is more than some
+    percent, the clock says little.
     """
 
     def __init__(self, cluster: Dask | None = None) -> None:
         self._cluster = cluster
         self._start = time.perf_counter(), time.process_time(), self._workers()
-        self._children = _children()
+        self._children, self._busy = _children(), _busy()
 
     def _workers(self) -> dict[str, float]:
         return {} if self._cluster is None else self._cluster.client.run(time.process_time)
 
     def read(self, processes: int = 1) -> dict[str, float]:
         wall, cpu, workers = self._start
-        after = self._workers()
-        busiest = max((after[one] - workers.get(one, 0.0) for one in after), default=0.0)
-        children = (_children() - self._children) / processes if self._cluster is None else 0.0
-        own = time.process_time() - cpu
-        return {"seconds": time.perf_counter() - wall, "longest_cpu": own + busiest + children}
+        seconds, busy = time.perf_counter() - wall, _busy() - self._busy
+        own, after = time.process_time() - cpu, self._workers()
+        each = [after[one] - workers.get(one, 0.0) for one in after]
+        children = _children() - self._children
+        others = (busy - own - sum(each) - children) / (seconds * (os.cpu_count() or 1))
+        alone = 0.0 if self._cluster is not None else children / processes
+        longest = own + max(each, default=0.0) + alone
+        return {"seconds": seconds, "longest_cpu": longest, "others": max(0.0, others)}
 
 
 def _children() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+def _busy() -> float:
+    """CPU seconds of all processes of the machine."""
+    with open("/proc/stat") as file:
+        user, nice, system, _, _, *rest = map(int, file.readline().split()[1:])
+    return (user + nice + system + sum(rest[:3])) / os.sysconf("SC_CLK_TCK")
 
 
 class Dask:
@@ -99,9 +113,6 @@ class Dask:
     def __exit__(self, *_: object) -> None:
         self.client.close()
         self.cluster.close()
-
-    def peaks(self) -> list[float]:
-        return sorted(self.client.run(peak_megabytes).values())
 
 
 def _warm() -> None:
@@ -317,49 +328,129 @@ def generated(folder: Path, n: int, n_files: int) -> None:
 
 
 def rows(arguments: argparse.Namespace) -> None:
-    folder = Path(tempfile.mkdtemp(dir=arguments.folder))
-    generated(folder, arguments.n, 50)
-    for n_workers in arguments.workers:
-        cluster = Dask(n_workers)
-        with cluster as engine:
-            clock = Clock(cluster)
-            model = scale.warm_start(
-                small_model(), folder / "*.parquet", engine=engine, n_groups=10
+    """A long history; the memory of all processes is looked at ten times a second."""
+    with history_in(arguments, arguments.n, 50) as folder:
+        for n_workers in arguments.workers:
+            cluster = Dask(n_workers)
+            with cluster as engine:
+                processes = {"driver": os.getpid()}
+                pids = cluster.client.run(os.getpid).values()
+                processes |= {f"worker {i}": pid for i, pid in enumerate(pids)}
+                clock = Clock(cluster)
+                with Watched(processes) as watched:
+                    model = scale.warm_start(
+                        small_model(),
+                        folder / "*.parquet",
+                        engine=engine,
+                        n_groups=arguments.groups,
+                    )
+                took = clock.read()
+            say(
+                job="rows",
+                n=model.clock,
+                workers=n_workers,
+                groups=arguments.groups,
+                **took,
+                **watched.told(),
             )
-            took = clock.read()
-            peaks = cluster.peaks()
-        say(
-            job="rows",
-            n=model.clock,
-            workers=n_workers,
-            **took,
-            worker_megabytes=peaks,
-            driver_megabytes=peak_megabytes(),
-        )
-    shutil.rmtree(folder)
+
+
+class Watched:
+    """For `with`: the resident memory of some processes over time."""
+
+    def __init__(self, processes: dict[str, int]) -> None:
+        self._processes = processes
+        self._seen: dict[str, list[float]] = {name: [] for name in processes}
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> Watched:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        page = resource.getpagesize() / 1e6
+        while not self._ended.wait(0.1):
+            for name, pid in self._processes.items():
+                pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+                self._seen[name].append(pages * page)
+
+    def told(self) -> dict[str, list[int]]:
+        """Megabytes of each process: the largest in each tenth of the time."""
+        return {
+            f"megabytes of {name}": [round(max(part)) for part in np.array_split(seen, 10)]
+            for name, seen in self._seen.items()
+        }
 
 
 def rank(arguments: argparse.Namespace) -> None:
+    with history_in(arguments, arguments.n, 40) as folder:
+        model = bl.LabelRanker(labels=LABELS)
+        model.features = [f"x{j}" for j in range(10)]
+        rng = np.random.default_rng(1)
+        X = rng.normal(size=(4000, 10))
+        model.learn(X, X[:, :5] > 0.5)
+        for _ in range(arguments.runs):
+            for n_jobs in (1, 2):
+                with temporary(arguments) as out:
+                    clock = Clock()
+                    made = scale.rank_files(
+                        model, folder / "*.parquet", out, engine=LocalEngine(n_jobs)
+                    )
+                    say(job="rank", n=made.n_rows, workers=n_jobs, **clock.read(n_jobs))
+                    assert is_complete(folder, out, model)
+            cluster = Dask(2)
+            with cluster as engine, temporary(arguments) as out:
+                clock = Clock(cluster)
+                made = scale.rank_files(model, folder / "*.parquet", out, engine=engine)
+                say(job="rank", n=made.n_rows, workers="2 of Dask", **clock.read())
+                assert is_complete(folder, out, model)
+
+
+def is_complete(folder: Path, out: Path, model: Any) -> bool:
+    """Whether all files are there with all rows in their order; of each file the first rows are ranked once more."""
+    import pandas as pd
+    from pyarrow import parquet
+
+    for path in sorted(folder.glob("*.parquet")):
+        made = parquet.read_table(out / path.name)
+        if made["row"].to_numpy().tolist() != list(range(1, len(made) + 1)):
+            return False
+        if len(made) != parquet.read_metadata(path).num_rows:
+            return False
+        some = pd.read_parquet(path, columns=model.features).head(20)
+        if made["labels"][:20].to_pylist() != [list(row) for row in model.rank(some)]:
+            return False
+    return True
+
+
+@contextmanager
+def temporary(arguments: argparse.Namespace) -> Iterator[Path]:
+    """For `with`: a folder that is removed at the end."""
     folder = Path(tempfile.mkdtemp(dir=arguments.folder))
-    generated(folder, arguments.n, 40)
-    model = bl.LabelRanker(labels=LABELS)
-    model.features = [f"x{j}" for j in range(10)]
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(4000, 10))
-    model.learn(X, X[:, :5] > 0.5)
-    for _ in range(arguments.runs):
-        for n_jobs in (1, 2):
-            clock, out = Clock(), folder / f"{n_jobs} processes"
-            made = scale.rank_files(model, folder / "*.parquet", out, engine=LocalEngine(n_jobs))
-            say(job="rank", n=made.n_rows, workers=n_jobs, **clock.read(n_jobs))
-            shutil.rmtree(out)
-        cluster = Dask(2)
-        with cluster as engine:
-            clock, out = Clock(cluster), folder / "dask"
-            made = scale.rank_files(model, folder / "*.parquet", out, engine=engine)
-            say(job="rank", n=made.n_rows, workers="2 of Dask", **clock.read())
-            shutil.rmtree(out)
-    shutil.rmtree(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def history_in(arguments: argparse.Namespace, n: int, n_files: int) -> Iterator[Path]:
+    """For `with`: generated files; with ``--keep`` they stay, and serve the next run."""
+    if arguments.keep is None:
+        with temporary(arguments) as folder:
+            generated(folder, n, n_files)
+            yield folder
+        return
+    folder = Path(arguments.keep) / f"rows-{n}-{n_files}"
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        generated(folder, n, n_files)
+    yield folder
 
 
 def keys(arguments: argparse.Namespace) -> None:
@@ -434,10 +525,12 @@ def main() -> None:
     parser.add_argument("job", choices=JOBS)
     parser.add_argument("--n", type=int, default=100_000)
     parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--groups", type=int, default=10, help="of `rows`")
     parser.add_argument("--workers", type=int, nargs="+", default=[2])
     parser.add_argument("--shuffle", type=int, help="seed of the order of mediamill's rows")
     parser.add_argument("--texts", help="folder of debtags")
-    parser.add_argument("--folder", help="where generated files go")
+    parser.add_argument("--folder", help="where temporary files go")
+    parser.add_argument("--keep", help="where generated histories go, to be used again")
     arguments = parser.parse_args()
     JOBS[arguments.job](arguments)
 

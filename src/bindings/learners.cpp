@@ -7,6 +7,7 @@
 #include "bindings/python_learner.hpp"
 #include "core/committee.hpp"
 #include "core/hoeffding_tree.hpp"
+#include "core/point_blocks.hpp"
 #include "core/scorer_kinds.hpp"
 
 namespace boostline {
@@ -36,6 +37,30 @@ void bind_learners(nb::module_& m) {
 
     nb::class_<PythonLearner, Learner>(m, "PythonLearner")
         .def(nb::init<nb::object, std::int32_t>(), "adapter"_a, "n_labels"_a);
+
+    // What a kernel learner makes of standardised rows, (n, d), and its landmarks, (m, d): for statistics of many rows.
+    m.def(
+        "kernel_values",
+        [](Matrix<float> rows, Matrix<float> landmarks, double width) {
+            const std::size_t n = rows.shape(0), m = landmarks.shape(0), d = rows.shape(1);
+            std::unique_ptr<double[]> values(new double[std::max<std::size_t>(n * m, 1)]);
+            {
+                const nb::gil_scoped_release release;
+                PointBlocks points(d);
+                points.reserve(m);
+                for (std::size_t i = 0; i < m; ++i) points.put(i, landmarks.data() + i * d);
+                constexpr std::size_t kTogether = 32;
+                std::vector<float> squares(kTogether * PointBlocks::width(m));
+                for (std::size_t from = 0; from < n; from += kTogether) {
+                    const std::size_t together = std::min(kTogether, n - from);
+                    points.distances(rows.data() + from * d, together, m, squares.data());
+                    for (std::size_t r = 0; r < together; ++r)
+                        exponential_kernel(&squares[r * PointBlocks::width(m)], m, width, &values[(from + r) * m]);
+                }
+            }
+            return to_numpy(std::move(values), {n, m});
+        },
+        "rows"_a, "landmarks"_a, "width"_a);
 
     // Scorers of labels, and a committee of them.
     nb::class_<Scorer>(m, "Scorer");

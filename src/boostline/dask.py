@@ -12,14 +12,14 @@ import queue
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from boostline.data.errors import need
 from boostline.scale import batch, history, many_models
-from boostline.scale.engines import Failed, Task, WorkerError, attempt
+from boostline.scale.engines import RETRIES, Failed, Task, WorkerError, attempt
 from boostline.scale.frames import FramePart, feature_columns
 from boostline.scale.history import Model
 
@@ -36,8 +36,6 @@ __all__ = [
 
 #: Seconds in which a scheduler must answer, and in which a worker must be there while a job runs.
 PATIENCE = 30.0
-#: How often a task may fail for reasons that are not the data's.
-RETRIES = 3
 
 
 class DaskEngine:
@@ -61,9 +59,9 @@ class DaskEngine:
         """Threads of all workers."""
         return max(1, sum(self._threads().values()))
 
-    def map(
-        self, task: Task, items: Sequence[Any], shared: Any = None, *, done: Callable[[int], None]
-    ) -> list[Any]:
+    def each(
+        self, task: Task, items: Sequence[Any], shared: Any = None
+    ) -> Iterator[tuple[int, Any]]:
         self._wait_for_workers()
         # What all workers share is the result of a task, not scattered data: it survives the death of its worker.
         with warnings.catch_warnings():
@@ -78,18 +76,15 @@ class DaskEngine:
                 self.client.submit(attempt, task, common, item, pure=False, retries=RETRIES)
                 for item in items
             ]
-        results: list[Any] = [None] * len(futures)
         try:
             for place in self._finished(futures):
                 result = self._result(futures[place])
+                futures[place].release()
                 if isinstance(result, Failed):
                     raise result.error
-                results[place] = result
-                done(place)
-                futures[place].release()
+                yield place, result
         finally:
             self.client.cancel([*futures, common] if common is not None else futures)
-        return results
 
     def _spread(self, future: Any) -> None:
         """Copy a result to all workers before they are busy: one that computes is slow to pass it on.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,18 +51,16 @@ class SparkEngine:
         """Cores of all executors."""
         return max(1, int(self.session.sparkContext.defaultParallelism))
 
-    def map(
-        self, task: Task, items: Sequence[Any], shared: Any = None, *, done: Callable[[int], None]
-    ) -> list[Any]:
+    def each(
+        self, task: Task, items: Sequence[Any], shared: Any = None
+    ) -> Iterator[tuple[int, Any]]:
         if not items:
-            return []
+            return
         # One row, and so one task, for each item.
         places = self.session.range(0, len(items), 1, len(items))
         given = _Given(self.session, (task, shared, list(items)))
         found = self._run(places.mapInArrow(_Places(given), _RESULT))
-        for place in range(len(items)):
-            done(place)
-        return [found[place] for place in range(len(items))]
+        yield from found.items()
 
     def _run(self, frame: Any) -> dict[int, Any]:
         errors = need("pyspark.errors", "boostline.spark", "spark")
@@ -126,12 +124,13 @@ class SparkFrameEngine(SparkEngine):
         n = self.frame.rdd.getNumPartitions()
         return [SparkPart(None, place, model.features, model.labels) for place in range(n)]
 
-    def map(
-        self, task: Task, items: Sequence[Any], shared: Any = None, *, done: Callable[[int], None]
-    ) -> list[Any]:
+    def each(
+        self, task: Task, items: Sequence[Any], shared: Any = None
+    ) -> Iterator[tuple[int, Any]]:
         about = [_part_of(item) for item in items]
         if any(part is None for part in about):
-            return super().map(task, items, shared, done=done)
+            yield from super().each(task, items, shared)
+            return
         by_place = {part.place: item for part, item in zip(about, items, strict=True) if part}
         given = _Given(self.session, (task, shared, by_place))
         found = self._run(self.frame.mapInPandas(_Partition(given), _RESULT))
@@ -140,9 +139,9 @@ class SparkFrameEngine(SparkEngine):
         ):  # Spark has no task for a partition without rows
             _pieces[:] = [iter(())]
             found[place] = task(shared, by_place[place])
-        for place in range(len(items)):
-            done(place)
-        return [found[part.place] for part in about if part]
+        for place, part in enumerate(about):
+            if part is not None:
+                yield place, found[part.place]
 
 
 def _part_of(item: Any) -> SparkPart | None:

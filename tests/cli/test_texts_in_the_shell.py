@@ -214,8 +214,8 @@ def test_the_page_highlights_words(trained, tmp_path):
 
 
 def test_what_several_processes_do_not_do_with_texts_is_said(trained, tmp_path):
-    refused = trained("rank", "m.blm", "tickets.jsonl", "--out", "ranked")
-    assert refused.code == 2 and "rankings of texts are printed" in refused.err
+    refused = trained("rank", "m.blm", "tickets.jsonl", "--out", "ranked", "--why")
+    assert refused.code == 2 and "rankings that are printed" in refused.err
     words = ("train", "tickets.jsonl", "--text", "body", "--labels", "tags", "--model", "n.blm")
     refused = trained(*words, "--jobs", 2)
     assert refused.code == 2 and "texts are learned by one process" in refused.err

@@ -46,8 +46,8 @@ class Cluster:
             self.wait_for(sum(one.poll() is None for one in self.workers.values()))
         return name
 
-    def kill_a_busy_worker(self) -> threading.Thread:
-        """A thread that kills the first worker that has been seen with a task of boostline in its hands."""
+    def kill_a_busy_worker(self, task: str = "attempt") -> threading.Thread:
+        """A thread that kills the first worker that has been seen with such a task in its hands."""
         by_pid = {one.pid: one for one in self.workers.values()}
         workers = {at: by_pid[pid] for at, pid in self.client.run(os.getpid).items()}
 
@@ -55,7 +55,7 @@ class Cluster:
             end = time.monotonic() + 60
             while time.monotonic() < end:
                 for address, tasks in self.client.processing().items():
-                    if any("attempt" in str(task) for task in tasks):
+                    if any(task in str(one) for one in tasks):
                         workers[address].kill()
                         workers[address].wait()
                         return

@@ -80,6 +80,18 @@ def test_evaluation_with_a_killed_worker(two_workers, history, learned):
     assert two_workers.n_alive() == 1
 
 
+def test_scores_with_a_killed_worker(two_workers, history, learned):
+    dd = pytest.importorskip("dask.dataframe")
+    client = two_workers.client
+    frame = dd.read_parquet(str(history / "*.parquet"))
+    killer = two_workers.kill_a_busy_worker("_score_frame")
+    scores = client.compute(bd.score(learned, frame)).result(timeout=60)
+    killer.join()
+    assert two_workers.n_alive() == 1
+    rows = frame.compute(scheduler="synchronous")
+    np.testing.assert_array_equal(scores.to_numpy(), learned.score(rows[learned.features]))
+
+
 def test_models_by_key_with_a_killed_worker(two_workers, tmp_path):
     frame = tenants(n_rows=600, n_keys=20)
     for part, first in enumerate(range(0, 600, 100)):
@@ -115,7 +127,7 @@ def test_frames(two_workers, history, model, learned):
     assert found["n"] == 2400
 
 
-def test_a_poisoned_partition_is_named(two_workers, history, model, tmp_path):
+def test_a_poisoned_partition_is_named(two_workers, history, model, learned, tmp_path):
     import pandas as pd
 
     for part in range(4):
@@ -133,6 +145,18 @@ def test_a_poisoned_partition_is_named(two_workers, history, model, tmp_path):
             sample=200,
             tail=50,
         )
+    client = two_workers.client
+    with pytest.raises(ValueError, match=r"part-2\.parquet:201: the label 'tag_3' has 7"):
+        bd.evaluate(model, tmp_path / "*.parquet", client=client, drop=["id"])
+    with pytest.raises(ValueError, match=r"part-2\.parquet:201: the label 'tag_3' has 7"):
+        store = tmp_path / "store"
+        bd.learn_by_key(
+            tmp_path / "*.parquet", key="id", store=store, model=model, client=client, n_buckets=2
+        )
+    frame.loc[frame.index[33], "x5"] = -np.inf
+    frame.to_parquet(tmp_path / "bad-3.parquet")
+    with pytest.raises(ValueError, match=r"bad-3\.parquet:34: the column 'x5' has an infinite"):
+        bd.rank_files(learned, tmp_path / "*-3.parquet", tmp_path / "out", client=client)
     dd = pytest.importorskip("dask.dataframe")
     rows = pd.read_parquet(history / "part-0.parquet").drop(columns=["id"])
     rows.loc[rows.index[250], "x3"] = np.inf

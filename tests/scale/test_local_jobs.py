@@ -1,16 +1,28 @@
 """History, scores, rankings and evaluation with the processes of one machine."""
 
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
-from scale_models import LABELS, small_model
+from scale_models import LABELS, small_model, tenant_model, tenants
 
 from boostline import scale
 from boostline.data import DataError
 from boostline.metrics import rank_loss
-from boostline.scale.engines import LocalEngine
-from boostline.scale.history import plan
+from boostline.scale.engines import LocalEngine, run_all
+from boostline.scale.history import _dealt, plan
 
 pq = pytest.importorskip("pyarrow.parquet")
+
+
+@pytest.fixture(scope="module")
+def learned(history):
+    return scale.warm_start(small_model(), history / "*.parquet", drop=["id"], n_groups=4)
 
 
 def same_state(a, b):
@@ -56,6 +68,24 @@ def test_how_rows_are_dealt():
     assert sum(1000 - e for e in ends) == 1500
 
 
+def test_groups_are_even_and_have_each_row_once():
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        n, n_groups = int(rng.integers(1, 12)), int(rng.integers(1, 9))
+        starts = rng.integers(0, 50, n)
+        stops = starts + rng.integers(0, 200, n) * rng.integers(0, 2, n)
+        groups = _dealt(starts.tolist(), stops.tolist(), n_groups)
+        pieces = [piece for group in groups for piece in group]
+        rows = [(i, row) for i, start, stop in pieces for row in range(start, stop)]
+        assert rows == [(i, row) for i in range(n) for row in range(starts[i], stops[i])]
+        share = (stops - starts).sum() / n_groups
+        if share >= 50:
+            sizes = [sum(stop - start for _, start, stop in group) for group in groups]
+            assert (
+                len(sizes) == n_groups and max(abs(size - share) for size in sizes) < 0.15 * share
+            )
+
+
 @pytest.mark.process
 def test_two_processes_give_what_one_gives(history, model, tmp_path):
     options = {"drop": ["id"], "n_groups": 4}
@@ -69,6 +99,83 @@ def test_two_processes_give_what_one_gives(history, model, tmp_path):
     ]
     for a, b in zip(ranked[0].files, ranked[1].files, strict=True):
         assert pq.read_table(a).equals(pq.read_table(b))
+
+
+def dies_once(folder, item):
+    """A task of a process that is killed the first time that it gets a three."""
+    mark = Path(folder) / "was killed"
+    if item == 3 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return 10 * item
+
+
+def dies_always(folder, item):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.process
+def test_a_killed_process_is_replaced(tmp_path):
+    done = []
+    found = run_all(LocalEngine(2), dies_once, range(12), str(tmp_path), done.append)
+    assert (tmp_path / "was killed").exists()
+    assert found == [10 * item for item in range(12)] and done == list(range(12))
+    with pytest.raises(scale.WorkerError, match="3 times a worker process died"):
+        run_all(LocalEngine(2), dies_always, range(3), str(tmp_path))
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "job",
+    [
+        "history",
+        "keys",
+        pytest.param("ranking", marks=pytest.mark.slow),
+        pytest.param("evaluation", marks=pytest.mark.slow),
+    ],
+)
+def test_one_of_two_processes_is_killed(job, history, model, learned, tmp_path):
+    """The first process that does some work of the job is killed."""
+
+    def run(n_jobs, name):
+        if job == "history":
+            options = {"drop": ["id"], "n_groups": 4}
+            made = scale.warm_start(model, history / "*.parquet", n_jobs=n_jobs, **options)
+            return made.state()["arrays"]
+        if job == "ranking":
+            out = tmp_path / name
+            files = scale.rank_files(learned, history / "*.parquet", out, n_jobs=n_jobs).files
+            return {Path(f).name: pq.read_table(f)["scores"].to_pylist() for f in files}
+        if job == "evaluation":
+            return scale.evaluate(learned, history / "*.parquet", drop=["id"], n_jobs=n_jobs)
+        options = {"key": "tenant", "model": tenant_model(), "n_buckets": 12}
+        rows = tenants(n_rows=6000, n_keys=60)
+        scale.learn_by_key(rows, store=tmp_path / name, n_jobs=n_jobs, **options)
+        store = scale.ModelStore(tmp_path / name)
+        return {f"{k} {n}": a for k in store for n, a in store[k].state()["arrays"].items()}
+
+    wanted = run(1, "one")
+    killed = []
+
+    def kill():
+        end = time.monotonic() + 60
+        while not killed and time.monotonic() < end:
+            for process in multiprocessing.active_children():
+                used = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+                if int(used[11]) > 0.4 * os.sysconf("SC_CLK_TCK"):  # it has begun
+                    os.kill(process.pid, signal.SIGKILL)
+                    killed.append(process.pid)
+                    return
+            time.sleep(0.005)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    got = run(2, "two")
+    killer.join()
+    assert killed
+    assert got.keys() == wanted.keys()
+    for name, values in wanted.items():
+        np.testing.assert_array_equal(got[name], values, name)
 
 
 def test_rankings_of_files(history, table, model, tmp_path):

@@ -8,9 +8,10 @@ import pytest
 import scipy.sparse as sp
 
 import boostline as bl
-from boostline import scale
+from boostline import _core, scale
 from boostline.learners import Centroids, Committee, Kernel, Neighbours, Recency, Ridge
 from boostline.scale.inputs import KernelInputs
+from boostline.scale.partials import MergeTree
 from boostline.scale.row_blocks import row_blocks
 from boostline.scale.rules.least_squares import read_covariance
 from boostline.scale.sums import KeyedSum, Moments
@@ -57,11 +58,9 @@ def test_kernel_equals_recursive_least_squares(n_parts, order, sparse):
     model.learn(rows[N_SAMPLE:], Y[N_SAMPLE:], weight=weights[N_SAMPLE:])
     one_pass, got = model.state()["arrays"], made.state()["arrays"]
     name = "learners.0.weights"
-    # The core sums distances of dense rows in single precision.
-    close = 1e-9 if sparse else 1e-4
-    np.testing.assert_allclose(got[name], one_pass[name], atol=close * np.abs(one_pass[name]).max())
+    np.testing.assert_allclose(got[name], one_pass[name], atol=1e-9 * np.abs(one_pass[name]).max())
     P, Q = (read_covariance(a, "learners.0.", 60) for a in (got, one_pass))
-    np.testing.assert_allclose(P, Q, atol=close * np.abs(Q).max())
+    np.testing.assert_allclose(P, Q, atol=1e-9 * np.abs(Q).max())
     for name in ("clock", "label_set_sizes", "rows_without_pairs"):
         np.testing.assert_array_equal(got[name], one_pass[name])
 
@@ -169,6 +168,20 @@ def test_centroids_are_sums_of_rows(n_parts, order):
         np.testing.assert_allclose(got[f"learners.0.{name}"], wanted, rtol=1e-4, atol=1e-4)
 
 
+def test_kernel_values_have_distances_in_single_precision():
+    rng = np.random.default_rng(0)
+    for n, m, d in ((1, 1, 1), (33, 17, 5), (70, 40, 12), (0, 3, 2)):
+        rows, landmarks = (rng.normal(size=(size, d)).astype(np.float32) for size in (n, m))
+        rows[: min(n, 1)] = landmarks[:1]  # a distance of 0
+        squares = np.zeros((n, m), np.float32)
+        for f in range(d):  # summed in the order of the features
+            squares += (rows[:, f, None] - landmarks[:, f]) ** 2
+        wanted = np.exp(-np.sqrt(squares.astype(np.float64)) / 0.7) + 1.0
+        got = _core.kernel_values(rows, landmarks, 0.7)
+        assert got.shape == (n, m)
+        np.testing.assert_allclose(got, wanted, rtol=1e-14)
+
+
 def test_an_unknown_label_is_what_the_common_model_predicts():
     X, Y, _ = data()
     model = bl.LabelRanker(5, learners=[Kernel(n_landmarks=60)], drift=None)
@@ -181,6 +194,43 @@ def test_an_unknown_label_is_what_the_common_model_predicts():
     )
     np.testing.assert_array_equal(after[:, 3], before[:, 3])  # nothing was said about it
     assert np.abs(after - before)[:, :3].max() > 1e-3
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 3, 7, 16])
+def test_parts_are_merged_as_they_come_and_the_order_changes_no_bit(n_parts):
+    X, Y, weights = data()
+    model = bl.LabelRanker(5, learners=[Kernel(n_landmarks=60), Ridge()], drift=None)
+    model.learn(X[:N_SAMPLE], Y[:N_SAMPLE], weight=weights[:N_SAMPLE])
+    parts = [scale.partial(model, (X[p], Y[p], weights[p])) for p in parts_of(n_parts)]
+    made = []
+    rng = np.random.default_rng(0)
+    for order in (range(n_parts), reversed(range(n_parts)), *(rng.permutation(n_parts),) * 3):
+        tree = MergeTree(n_parts)
+        for place in order:
+            tree.add(int(place), parts[place])
+        made.append(tree.result())
+        assert tree.n_waiting == 1
+    wanted = scale.merge(parts)
+    for one in made:
+        assert one.n_rows == wanted.n_rows == N - N_SAMPLE
+        for name, value in one.sums.items():
+            if isinstance(value, np.ndarray):
+                np.testing.assert_array_equal(value, made[0].sums[name])
+                close = 1e-12 * np.abs(value).max()
+                np.testing.assert_allclose(value, wanted.sums[name], atol=close)
+
+
+def test_few_parts_wait_for_a_late_one():
+    model = bl.LabelRanker(5, learners=[Ridge()])
+    X, Y, _ = data()
+    model.learn(X[:50], Y[:50])
+    part = scale.partial(model, (X[50:60], Y[50:60]))
+    tree, most = MergeTree(1000), 0
+    for place in range(1, 1000):  # the first is late
+        tree.add(place, part)
+        most = max(most, tree.n_waiting)
+    tree.add(0, part)
+    assert tree.result().n_rows == 10_000 and most <= 20  # 2 log2(1000)
 
 
 def test_differences_of_long_vectors():

@@ -68,6 +68,22 @@ def test_what_does_not_fit_is_refused(boostline, saved, history):
     files = sorted(history.glob("*.parquet"))
     assert "need --jobs or --dask" in boostline("train", *files, "-m", "x.blm", fails=True)
     assert "several files need --out" in boostline("rank", saved, *files, fails=True)
+    out = ("--out", "ranked")
+    refused = boostline("rank", saved, *files, *out, "--probabilities", fails=True)
+    assert "rankings that are printed" in refused
+
+
+def test_values_that_the_model_has_never_seen(boostline, tmp_path):
+    rows = ["colour,size,hot,cold", *(["red,1,1,0", "blue,2,0,1"] * 20)]
+    (tmp_path / "rows.csv").write_text("\n".join(rows) + "\n")
+    (tmp_path / "new.csv").write_text("colour,size\nred,1\ngreen,2\n")
+    made, out = tmp_path / "m.blm", tmp_path / "out"
+    about = ("--labels", "hot,cold", "--categories", "colour=red,blue")
+    boostline("train", tmp_path / "rows.csv", *about, "-m", made)
+    boostline("rank", made, tmp_path / "new.csv", "--out", out)
+    assert pq.read_table(out / "new.parquet")["row"].to_pylist() == [1, 2]
+    new = ("rank", made, tmp_path / "new.csv", "--out", tmp_path / "other", "--unseen", "error")
+    assert "new.csv:3" in (said := boostline(*new, fails=True)) and "green" in said
 
 
 def test_rankings_go_on_after_a_kill(boostline, environment_for_workers, history, tmp_path):

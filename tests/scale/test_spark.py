@@ -1,11 +1,11 @@
 """The Spark door against a real cluster: two executors of their own beside the driver."""
 
+import contextlib
 import os
 import shutil
 import signal
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -116,26 +116,59 @@ def executors():
     return found
 
 
-@pytest.mark.slow
-def test_a_killed_executor(session, history, model, learned):
-    """Spark starts another, and does its tasks again."""
-    drivers = {os.getpid()}
-    java = session.sparkContext._gateway.proc.pid
-    mine = [pid for pid, parent in executors() if parent in {*drivers, java}]
+@contextlib.contextmanager
+def an_executor_killed(session, after=0.5):
+    """For `with`: so many seconds after the beginning an executor dies. Spark starts another."""
+    parents = {os.getpid(), session.sparkContext._gateway.proc.pid}
+    mine = [pid for pid, parent in executors() if parent in parents]
     assert mine
     killed = []
 
     def kill():
-        time.sleep(0.5)
         os.kill(mine[0], signal.SIGKILL)
         killed.append(mine[0])
 
-    thread = threading.Thread(target=kill)
-    thread.start()
-    made = bs.warm_start(model, history / "*.parquet", session=session, drop=["id"], n_groups=4)
-    thread.join()
+    timer = threading.Timer(after, kill)
+    timer.start()
+    yield
+    timer.join()
     assert killed
-    assert_same(made, learned)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job", ["history", "scores", "ranking", "evaluation", "keys"])
+def test_a_killed_executor(job, session, history, model, learned, table, tmp_path):
+    """Its tasks are done again."""
+    files = history / "*.parquet"
+    if job == "history":
+        with an_executor_killed(session):
+            made = bs.warm_start(model, files, session=session, drop=["id"], n_groups=4)
+        assert_same(made, learned)
+    elif job == "scores":
+        frame = session.read.parquet(str(history)).repartition(8)
+        with an_executor_killed(session):
+            scores = bs.score(learned, frame, keys=["id"]).toPandas()
+        place = [int(name.removeprefix("row-")) for name in scores["id"]]
+        assert sorted(place) == list(range(2400))
+        np.testing.assert_array_equal(scores[LABELS], learned.score(table[0][:2400])[place])
+    elif job == "ranking":
+        with an_executor_killed(session):
+            made = bs.rank_files(learned, files, tmp_path / "out", session=session)
+        wanted = scale.rank_files(learned, files, tmp_path / "here")
+        for here, there in zip(wanted.files, made.files, strict=True):
+            assert pq.read_table(here).equals(pq.read_table(there))
+    elif job == "evaluation":
+        with an_executor_killed(session):
+            found = bs.evaluate(learned, files, session=session, drop=["id"])
+        assert found == scale.evaluate(learned, files, drop=["id"])
+    else:
+        tenants(n_rows=600, n_keys=20).to_parquet(tmp_path / "rows.parquet")
+        settings: dict = {"key": "tenant", "model": tenant_model(), "n_buckets": 6}
+        with an_executor_killed(session):
+            store = tmp_path / "there"
+            bs.learn_by_key(tmp_path / "rows.parquet", store=store, session=session, **settings)
+        scale.learn_by_key(tmp_path / "rows.parquet", store=tmp_path / "here", **settings)
+        assert_same_stores(tmp_path / "here", tmp_path / "there")
 
 
 def test_rankings_of_files_and_a_poisoned_one(session, history, learned, tmp_path):

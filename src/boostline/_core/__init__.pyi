@@ -24,6 +24,8 @@ class HoeffdingTree(Learner):
 class PythonLearner(Learner):
     def __init__(self, adapter: object, n_labels: int) -> None: ...
 
+def kernel_values(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], landmarks: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], width: float) -> NDArray[numpy.float64]: ...
+
 class Scorer:
     pass
 

@@ -78,9 +78,17 @@ def rank(
     if jobs == 0:
         raise typer.BadParameter("0 is neither a number of processes nor -1", param_hint="--jobs")
     if out is not None:
+        if why or probabilities:
+            raise typer.BadParameter(
+                "is for rankings that are printed: leave out --out",
+                param_hint="--why, --probabilities",
+            )
         given_options: dict[str, Any] = {"format": format, "drop": drop, "delimiter": delimiter}
         given_options |= {"encoding": encoding, "zero_based": zero_based, "text": text}
-        _rank_files(model, data, out, top, key, jobs, dask, json, given_options)
+        if unseen is o.Unseen.error:
+            given_options["unseen"] = None
+        loaded = load_model(model, threads)
+        _rank_files(loaded, data, out, top, key, jobs, dask, json, given_options)
         return
     if dask is not None or key:
         raise typer.BadParameter(
@@ -100,7 +108,7 @@ def rank(
 
 
 def _rank_files(
-    path: Path,
+    model_and_record: tuple[Any, dict[str, Any]],
     data: list[str],
     out: Path,
     top: int,
@@ -114,14 +122,14 @@ def _rank_files(
     from boostline.cli.texts import text_columns
     from boostline.scale import rank_files
 
-    loaded, record = load_model(path)
+    loaded, record = model_and_record
     if is_text_model(loaded):
         told = with_text(Input("", text=options["text"]), record)
         options |= {"text": text_columns(told), "separator": told.separator}
         options |= {n: options[n] or getattr(told, n) for n in ("delimiter", "encoding")}
     elif options["text"] is not None:
         raise typer.BadParameter("the model is no model of texts", param_hint="--text")
-    options = {name: value for name, value in options.items() if value is not None}
+    options = {n: v for n, v in options.items() if v is not None or n == "unseen"}
     count = loaded.n_labels if top == 0 else top
     with engine_for(jobs, dask) as engine:
         made = rank_files(loaded, data, out, top=count, keys=key or (), engine=engine, **options)

@@ -19,7 +19,7 @@ from boostline.data.errors import need
 from boostline.display.progress import ProgressLike, show_progress
 from boostline.metrics import Metric
 from boostline.saving.atomic import replace_file
-from boostline.scale.engines import Engine, LocalEngine
+from boostline.scale.engines import Engine, LocalEngine, run_all
 from boostline.scale.parts import FilePart, file_parts
 
 __all__ = ["Ranked", "evaluate", "evaluate_parts", "rank_files", "score"]
@@ -129,7 +129,7 @@ def rank_files(
     n_jobs, engine, progress
         As in `warm_start`; progress counts files.
     **options
-        As in `boostline.data.stream`.
+        As in `boostline.data.stream`. What the model has never seen is missing; with ``unseen=None`` it is an error.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def rank_files(
         for part, name in zip(parts, targets, strict=True)
     ]
     with show_progress(progress, "files", len(wanted), "files") as advance:
-        made = engine.map(_rank_file, wanted, model, done=lambda _: advance(1))
+        made = run_all(engine, _rank_file, wanted, model, lambda _: advance(1))
     return Ranked([one.target for one in wanted], sum(n for n, _ in made), sum(s for _, s in made))
 
 
@@ -246,7 +246,8 @@ def _rows_to_score(model: Any, part: FilePart) -> Iterator[Any]:
     if is_text_model(model):
         yield from (texts for texts, _ in texts_to_score(given, BLOCK))
         return
-    for X, _ in rows_to_score(given, BLOCK, Columns.of(model, {}), Unseen()):
+    unseen = part.options.get("unseen", Unseen())
+    for X, _ in rows_to_score(given, BLOCK, Columns.of(model, {}), unseen):
         yield X
 
 
@@ -307,9 +308,8 @@ def evaluate_parts(
 
     made = make_metrics(metrics)
     with show_progress(progress, "parts", len(parts), "parts") as advance:
-        found = engine.map(
-            judge, [(part, made) for part in parts], model, done=lambda _: advance(1)
-        )
+        items = [(part, made) for part in parts]
+        found = run_all(engine, judge, items, model, lambda _: advance(1))
     return means(made, found)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -13,8 +14,19 @@ from typing import Any, Protocol
 
 from boostline.contract.numbers import whole_number
 
-__all__ = ["Engine", "Failed", "LocalEngine", "Task", "WorkerError", "attempt", "count_jobs"]
+__all__ = [
+    "RETRIES",
+    "Engine",
+    "Failed",
+    "LocalEngine",
+    "Task",
+    "WorkerError",
+    "attempt",
+    "count_jobs",
+]
 
+#: How often a task may fail for reasons that are not the data's.
+RETRIES = 3
 #: A function of (what all workers have, one item).
 Task = Callable[[Any, Any], Any]
 
@@ -24,20 +36,36 @@ class WorkerError(OSError):
 
 
 class Engine(Protocol):
-    """Runs tasks. Results come in the order of the items, whoever computed them."""
+    """Runs tasks."""
 
     @property
     def n_workers(self) -> int:
         """How many tasks run at the same time."""
 
-    def map(
-        self, task: Task, items: Sequence[Any], shared: Any = None, *, done: Callable[[int], None]
-    ) -> list[Any]:
+    def each(
+        self, task: Task, items: Sequence[Any], shared: Any = None
+    ) -> Iterator[tuple[int, Any]]:
         """Run ``task(shared, item)`` for every item; `shared` is sent to each worker once.
 
-        `done` is called with the place of each item that is finished. What a task raises is raised here, at once, and
-        the tasks that have not begun are dropped.
+        Yields places of items and results, as they are done. What a task raises is raised here, at once, and the tasks
+        that have not begun are dropped.
         """
+
+
+def run_all(
+    engine: Engine,
+    task: Task,
+    items: Sequence[Any],
+    shared: Any = None,
+    done: Callable[[int], object] | None = None,
+) -> list[Any]:
+    """The results of all items, in their order; `done` is called with the place of each that is finished."""
+    results: list[Any] = [None] * len(items)
+    for place, result in engine.each(task, items, shared):
+        results[place] = result
+        if done is not None:
+            done(place)
+    return results
 
 
 class Failed:
@@ -81,15 +109,11 @@ class LocalEngine:
     def __init__(self, n_jobs: int = 1) -> None:
         self.n_workers = count_jobs(n_jobs)
 
-    def map(
-        self, task: Task, items: Sequence[Any], shared: Any = None, *, done: Callable[[int], None]
-    ) -> list[Any]:
-        results = []
+    def each(
+        self, task: Task, items: Sequence[Any], shared: Any = None
+    ) -> Iterator[tuple[int, Any]]:
         with self.stream(task, shared) as run:
-            for place, result in enumerate(run(items)):
-                done(place)
-                results.append(result)
-        return results
+            yield from enumerate(run(items))
 
     @contextmanager
     def stream(self, task: Task, shared: Any) -> Iterator[Callable[[Any], Iterator[Any]]]:
@@ -98,27 +122,61 @@ class LocalEngine:
         if self.n_workers == 1 or shared is None:
             yield lambda items: (_unwrap(attempt(task, shared, item)) for item in items)
             return
+        pool = _Pool(self.n_workers, pickle.dumps((task, shared), protocol=5))
+        try:
+            yield pool.in_order
+        finally:
+            pool.close()
+
+
+class _Pool:
+    """Processes of this machine. If one dies, others are started, and do again what was not done."""
+
+    def __init__(self, n_workers: int, given: bytes) -> None:
+        self._n_workers, self._given = n_workers, given
+        self._start()
+
+    def _start(self) -> None:
         # A new interpreter each: a fork would copy threads and locks in whatever state they are.
         context = get_context("spawn")
-        pool = ProcessPoolExecutor(
-            self.n_workers, context, _begin, (pickle.dumps((task, shared), protocol=5),)
-        )
+        self._pool = ProcessPoolExecutor(self._n_workers, context, _begin, (self._given,))
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def in_order(self, items: Any) -> Iterator[Any]:
+        """Results in the order of the items, few of which wait at a time."""
+        waiting: deque[tuple[Any, Any]] = deque()
+        for item in items:
+            waiting.append((item, self._submit(item)))
+            if len(waiting) > 2 * self._n_workers:
+                yield self._next(waiting)
+        while waiting:
+            yield self._next(waiting)
+
+    def _submit(self, item: Any) -> Any:
         try:
-            yield lambda items: _in_order(pool, items, 2 * self.n_workers)
-        except BrokenProcessPool as error:
-            raise WorkerError("a worker process died (killed, or out of memory)") from error
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            return self._pool.submit(_run, item)
+        except BrokenProcessPool:  # found out when the item's turn comes
+            return None
 
-
-def _in_order(pool: ProcessPoolExecutor, items: Any, ahead: int) -> Iterator[Any]:
-    waiting: list[Any] = []
-    for item in items:
-        waiting.append(pool.submit(_run, item))
-        if len(waiting) > ahead:
-            yield _unwrap(waiting.pop(0).result())
-    for future in waiting:
-        yield _unwrap(future.result())
+    def _next(self, waiting: deque[tuple[Any, Any]]) -> Any:
+        for _ in range(RETRIES):
+            try:
+                future = waiting[0][1]
+                if future is None:
+                    raise BrokenProcessPool
+                result = future.result()
+            except BrokenProcessPool:
+                self.close()
+                self._start()
+                again = [(item, self._submit(item)) for item, _ in waiting]
+                waiting.clear()
+                waiting.extend(again)
+                continue
+            waiting.popleft()
+            return _unwrap(result)
+        raise WorkerError(f"{RETRIES} times a worker process died (killed, or out of memory)")
 
 
 def _unwrap(result: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline import _core
 from boostline.scale.row_blocks import RowBlock
 from boostline.scale.sums import FloatArray, Moments
 
@@ -34,7 +35,7 @@ class RidgeInputs:
 
 
 class KernelInputs:
-    """exp(-|u - u'| / width) + 1 for every landmark u'."""
+    """exp(-|u - u'| / width) + 1 for every landmark u'; distances of dense rows are those of the core, to the bit."""
 
     def __init__(self, arrays: dict[str, NDArray[Any]], prefix: str) -> None:
         self.mean, self.inverse = arrays[prefix + "mean"], arrays[prefix + "inverse"]
@@ -45,8 +46,7 @@ class KernelInputs:
         unit, offset = arrays[prefix + "unit"], arrays[prefix + "offset"]
         self.landmarks: Any
         if self.is_dense:
-            self.landmarks = unit.reshape(-1, self.n_features).astype(np.float64)
-            self.squares = (self.landmarks**2).sum(axis=1)
+            self.landmarks = unit.reshape(-1, self.n_features).astype(np.float32)
         else:
             from scipy.sparse import csr_array
 
@@ -54,26 +54,18 @@ class KernelInputs:
             self.landmarks = csr_array((unit, arrays[prefix + "index"], offset), shape=shape)
             self.squares = np.asarray(self.landmarks.power(2).sum(axis=1)).ravel()
             self.zero = self._unit(np.zeros(self.n_features), slice(None))
-        self.size = len(self.squares)
+        self.size = self.landmarks.shape[0]
 
     def of(self, block: RowBlock) -> FloatArray:
         if self.is_dense:
-            rows: Any = self._unit(block.dense(self.n_features), slice(None))
-            rows = rows.astype(np.float32).astype(np.float64)  # as the core has them
-            own = (rows**2).sum(axis=1)
-            product = rows @ self.landmarks.T
-        else:
-            rows = self._differences(block)
-            own = np.asarray(rows.power(2).sum(axis=1)).ravel()
-            product = (rows @ self.landmarks.T).toarray()
+            unit = self._unit(block.dense(self.n_features), slice(None))
+            return _core.kernel_values(unit.astype(np.float32), self.landmarks, self.width)
+        rows = self._differences(block)
+        own = np.asarray(rows.power(2).sum(axis=1)).ravel()
         lengths = own[:, None] + self.squares
-        distances: FloatArray = lengths - 2.0 * product
-        near = np.argwhere(distances < _CLOSE * lengths)
-        for i, j in near:
-            if self.is_dense:
-                distances[i, j] = ((rows[i] - self.landmarks[j]) ** 2).sum()
-            else:
-                distances[i, j] = ((rows[[i]] - self.landmarks[[j]]).power(2)).sum()
+        distances: FloatArray = lengths - 2.0 * (rows @ self.landmarks.T).toarray()
+        for i, j in np.argwhere(distances < _CLOSE * lengths):
+            distances[i, j] = ((rows[[i]] - self.landmarks[[j]]).power(2)).sum()
         np.sqrt(distances, out=distances)
         distances *= -1.0 / self.width
         np.exp(distances, out=distances)

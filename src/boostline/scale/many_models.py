@@ -23,7 +23,7 @@ from boostline.contract.text_models import refuse_texts
 from boostline.data.errors import need
 from boostline.display.progress import ProgressLike, show_progress
 from boostline.saving.atomic import replace_file
-from boostline.scale.engines import Engine, LocalEngine
+from boostline.scale.engines import Engine, LocalEngine, run_all
 from boostline.scale.frames import FramePart, feature_columns, partition_size
 from boostline.scale.model_store import ModelStore
 from boostline.scale.parts import FilePart, file_parts, stacked
@@ -134,17 +134,17 @@ def learn_parts_by_key(
     spill.mkdir()
     try:
         if n_buckets is None:
-            sizes = engine.map(_size, parts, done=lambda _: None)
+            sizes = run_all(engine, _size, parts)
             n_buckets = max(2 * engine.n_workers, -(-sum(sizes) // _BUCKET))
         n_buckets = whole_number(n_buckets, "n_buckets", 1, 65536)
         deals = [_Deal(part, place, key, str(spill), n_buckets) for place, part in enumerate(parts)]
-        found = [n for n in engine.map(_deal, deals, 0, done=lambda _: None) if n is not None]
+        found = [n for n in run_all(engine, _deal, deals, 0) if n is not None]
         start = copy.deepcopy(model)
         if start.features is None and found:
             start.features = found[0]
         buckets = [_Bucket(str(spill), b, str(store.path), append) for b in range(n_buckets)]
         with show_progress(progress, "keys", n_buckets, "buckets") as advance:
-            done = engine.map(_learn_bucket, buckets, start, done=lambda _: advance(1))
+            done = run_all(engine, _learn_bucket, buckets, start, lambda _: advance(1))
     finally:
         shutil.rmtree(spill, ignore_errors=True)
     return LearnedByKey(*(sum(column) for column in zip(*done, strict=True)))
