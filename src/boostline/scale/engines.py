@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import pickle
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from boostline.contract.numbers import whole_number
+from boostline.scale.processes import Pool, WorkerError
 
 __all__ = [
     "RETRIES",
@@ -23,16 +20,13 @@ __all__ = [
     "WorkerError",
     "attempt",
     "count_jobs",
+    "run_all",
 ]
 
 #: How often a task may fail for reasons that are not the data's.
 RETRIES = 3
 #: A function of (what all workers have, one item).
 Task = Callable[[Any, Any], Any]
-
-
-class WorkerError(OSError):
-    """A worker, or all of them, are gone, and the job cannot be finished."""
 
 
 class Engine(Protocol):
@@ -122,77 +116,25 @@ class LocalEngine:
         if self.n_workers == 1 or shared is None:
             yield lambda items: (_unwrap(attempt(task, shared, item)) for item in items)
             return
-        pool = _Pool(self.n_workers, pickle.dumps((task, shared), protocol=5))
+        pool = Pool(_Given(task, shared), self.n_workers, RETRIES)
         try:
-            yield pool.in_order
+            yield lambda items: (_unwrap(result) for result in pool.in_order(items))
         finally:
             pool.close()
 
 
-class _Pool:
-    """Processes of this machine. If one dies, others are started, and do again what was not done."""
+@dataclass(frozen=True)
+class _Given:
+    """What a process gets once: the task and what all share."""
 
-    def __init__(self, n_workers: int, given: bytes) -> None:
-        self._n_workers, self._given = n_workers, given
-        self._start()
+    task: Task
+    shared: Any
 
-    def _start(self) -> None:
-        # A new interpreter each: a fork would copy threads and locks in whatever state they are.
-        context = get_context("spawn")
-        self._pool = ProcessPoolExecutor(self._n_workers, context, _begin, (self._given,))
-
-    def close(self) -> None:
-        self._pool.shutdown(wait=True, cancel_futures=True)
-
-    def in_order(self, items: Any) -> Iterator[Any]:
-        """Results in the order of the items, few of which wait at a time."""
-        waiting: deque[tuple[Any, Any]] = deque()
-        for item in items:
-            waiting.append((item, self._submit(item)))
-            if len(waiting) > 2 * self._n_workers:
-                yield self._next(waiting)
-        while waiting:
-            yield self._next(waiting)
-
-    def _submit(self, item: Any) -> Any:
-        try:
-            return self._pool.submit(_run, item)
-        except BrokenProcessPool:  # found out when the item's turn comes
-            return None
-
-    def _next(self, waiting: deque[tuple[Any, Any]]) -> Any:
-        for _ in range(RETRIES):
-            try:
-                future = waiting[0][1]
-                if future is None:
-                    raise BrokenProcessPool
-                result = future.result()
-            except BrokenProcessPool:
-                self.close()
-                self._start()
-                again = [(item, self._submit(item)) for item, _ in waiting]
-                waiting.clear()
-                waiting.extend(again)
-                continue
-            waiting.popleft()
-            return _unwrap(result)
-        raise WorkerError(f"{RETRIES} times a worker process died (killed, or out of memory)")
+    def __call__(self, item: Any) -> Any:
+        return attempt(self.task, self.shared, item)
 
 
 def _unwrap(result: Any) -> Any:
     if isinstance(result, Failed):
         raise result.error
     return result
-
-
-# Of a worker process: what `LocalEngine` gave it.
-_given: list[Any] = []
-
-
-def _begin(pickled: bytes) -> None:
-    _given[:] = pickle.loads(pickled)
-
-
-def _run(item: Any) -> Any:
-    task, shared = _given
-    return attempt(task, shared, item)
