@@ -2,14 +2,17 @@
 //
 // The scores of an example are first made a distribution q over the labels. Then
 //
-//   logit P(label l is relevant) = offset[l] + slope[l] (curve(logit q[l]) + level(ln sum q^2)),
+//   logit P(label l is relevant) = offset[l] + slope[l] (curve(logit q[l]) + level(ln sum q^2) + rank_r(logit(r
+//   q[l]))),
 //
-// where the curve, which rises, and the level are piecewise linear and shared by all labels: the curve says what a
-// score is worth, the level how many labels a row has whose scores are concentrated so much (q of a row with five
-// relevant labels is near 1/5 for each of them). Offsets and slopes belong to one label; they start at 0 and 1 and
-// leave it only for evidence, so that rare labels share what is known of all. Everything takes Newton steps on the
-// logistic loss: one row at a time, with the sum of the second derivatives so far. Hat functions touch their neighbours
-// only, so that the matrix of a piecewise linear function has three diagonals.
+// where r is the label's rank in the row, and the curve, which rises, the level and the functions of the ranks, none of
+// which falls, are piecewise linear and shared by all labels: the curve says what a score is worth, the level how many
+// labels a row has whose scores are concentrated so much. A row with five labels that are surely relevant has q near
+// 1/5 for each of them, one with a single such label has q near 1 there: what q says depends on the rank, and r q is at
+// most 1. Offsets and slopes belong to one label; they start at 0 and 1 and leave it only for evidence, so that rare
+// labels share what is known of all. Everything takes Newton steps on the logistic loss: one row at a time, with the
+// sum of the second derivatives so far. Hat functions touch their neighbours only, so that the matrix of a piecewise
+// linear function has three diagonals.
 //
 // Which labels to name, for probabilities p: the micro-F1 F is largest if those with p > F / 2 are named, and so is
 // each label's own F1 (Busa-Fekete, Szorenyi, Dembczynski and Hullermeier, "Online F-measure optimization", NIPS 2015).
@@ -76,7 +79,8 @@ class PiecewiseLinear {
         diagonal_[p.left + 1] += curvature * right * right;
         beside_[p.left] += curvature * left * right;
     }
-    void end_row() noexcept {
+    // A share of the step, or all of it.
+    void end_row(double share) noexcept {
         std::array<double, kKnots> d, b = gradient_;
         for (std::size_t j = 0; j < kKnots; ++j) d[j] = with_prior(j);
         for (std::size_t j = 1; j < kKnots; ++j) {
@@ -87,7 +91,7 @@ class PiecewiseLinear {
         b[kKnots - 1] /= d[kKnots - 1];
         for (std::size_t j = kKnots - 1; j-- > 0;) b[j] = (b[j] - (beside_[j] - stiffness_) * b[j + 1]) / d[j];
         for (std::size_t j = 0; j < kKnots; ++j)
-            values_[j] = std::min(std::max(values_[j] + b[j], -kMostLogit), kMostLogit);
+            values_[j] = std::min(std::max(values_[j] + share * b[j], -kMostLogit), kMostLogit);
     }
 
     // The nearest function that rises by `slope` at least: neighbours that do not are pooled.
@@ -155,26 +159,34 @@ class Calibration {
     // Whether the scores are a distribution already; otherwise their distances from the row's mean are made one.
     Calibration(std::int32_t n_labels, bool is_distribution) : is_distribution_(is_distribution) {
         grow_labels(n_labels);
-        rising_ = curve_.rising(kLeastSlope);
+        find_rising();
     }
 
     void grow_labels(std::int32_t n) {
         const auto k = static_cast<std::size_t>(n);
         labels_.resize(k);
         q_.resize(is_distribution_ ? 0 : k);
-        seen_.resize(k, 0);
-        top_.resize(std::min(k, kHighest));
+        ranks_.resize(k, 0);
     }
 
     // The k scores become P(relevant), all of them strictly between 0 and 1.
     void probabilities(double* scores) const noexcept {
         const Distribution q = distribution(scores, scores);
         const double level = level_.at(level_.values(), level_.place(q.concentration));
+        Highest highest;
+        find_highest(q, kRanked, highest);
         logits(scores, labels_.size(), q.scale);  // q is in the place of the scores
-        for (std::size_t l = 0; l < labels_.size(); ++l) {
-            const Label& label = labels_[l];
-            scores[l] = label.offset + label.slope * (curve_at(curve_.place(scores[l])) + level);
+        const auto logit_p = [&](std::size_t l, double x, double of_row) {
+            return labels_[l].offset + labels_[l].slope * (curve_at(curve_.place(x)) + of_row);
+        };
+        std::array<double, kRanked> of_highest;
+        for (std::size_t i = 0; i < highest.n; ++i) {
+            const auto l = static_cast<std::size_t>(highest.label[i]);
+            of_highest[i] = logit_p(l, scores[l], level + of_rank(highest, i + 1));
         }
+        const double of_others = level + of_rank(highest, 0);
+        for (std::size_t l = 0; l < labels_.size(); ++l) scores[l] = logit_p(l, scores[l], of_others);
+        for (std::size_t i = 0; i < highest.n; ++i) scores[static_cast<std::size_t>(highest.label[i])] = of_highest[i];
         sigmoids(scores, labels_.size());
     }
 
@@ -185,28 +197,33 @@ class Calibration {
         const Distribution q = distribution(scores, q_.data());
         if (!std::isfinite(q.concentration)) return;  // scores that are no numbers teach nothing
         const auto row = level_.place(q.concentration);
-        Row at{q, row, level_.at(level_.values(), row), 0.0, 0.0, 0, 0, 0};
+        Row at{q, row, level_.at(level_.values(), row), 0.0, 0.0, 0, 0, 0, {}};
+        find_highest(q, k <= kFewLabels ? kRanked : kHighest, at.highest);
+        for (std::size_t i = 0; i < at.highest.n; ++i)
+            ranks_[static_cast<std::size_t>(at.highest.label[i])] = static_cast<std::uint8_t>(i + 1);
         rows_ += 1.0;
-        curve_.begin_row(1.0 - 1.0 / std::min(rows_ + 1.0, kMemory));
-        level_.begin_row(1.0 - 1.0 / std::min(rows_ + 1.0, kMemory));
+        begin_row(1.0 - 1.0 / std::min(rows_ + 1.0, kMemory));
         if (k <= kFewLabels) {
             for (const std::int32_t l : labels.relevant) learn_label(l, true, labels.importance, at);
             for (const std::int32_t l : labels.irrelevant) learn_label(l, false, labels.importance, at);
         } else {
             learn_some(labels, at);
         }
-        curve_.end_row();
-        rising_ = curve_.rising(kLeastSlope);
+        for (std::size_t i = 0; i < at.highest.n; ++i) ranks_[static_cast<std::size_t>(at.highest.label[i])] = 0;
+        // Three functions step for the same error: together they must not go too far, while little holds them back.
+        const double share = (1.0 + 2.0 * std::min(1.0, rows_ / kFirstRows)) / 3.0;
+        curve_.end_row(share);
         level_.add(at.place, at.gradient, at.curvature);
-        level_.end_row();
-        cut_.add(at.n_right * labels.importance, (at.n_named + at.n_relevant) * labels.importance, kMemory);
+        level_.end_row(share);
+        for (OfRank& f : of_ranks_) f.end_row(share);
+        find_rising();
+        cut_.add(at.n_right * labels.importance, (at.n_named + at.n_relevant) * labels.importance, kSharedCutMemory);
     }
 
     // The scores are those of a model that starts anew: what is known of them counts little.
     void restart() noexcept {
         rows_ = std::min(rows_, kRowsAfterRestart);
-        curve_.begin_row(kKeptAtRestart);
-        level_.begin_row(kKeptAtRestart);
+        begin_row(kKeptAtRestart);
     }
 
     // Thresholds of the probabilities above which labels are named, so that micro-F1 is large.
@@ -222,6 +239,7 @@ class Calibration {
         std::vector<double> shared{rows_, cut_.right, cut_.all};
         curve_.write(shared);
         level_.write(shared);
+        for (const OfRank& f : of_ranks_) f.write(shared);
         out.add("calibration_shared", shared);
         out.add<double>("calibration_labels", labels_.size() * Label::kState, [&](auto&& write) {
             for (const Label& l : labels_) {
@@ -233,25 +251,32 @@ class Calibration {
     void load(const ArchiveView& in) {
         if (!in.has("calibration_shared")) return;
         std::vector<double> shared;
-        in.read("calibration_shared", 3 + Curve::kState + Level::kState, shared);
+        in.read("calibration_shared", 3 + Curve::kState + Level::kState + kGroups * OfRank::kState, shared);
         rows_ = shared[0];
         cut_ = {shared[1], shared[2]};
-        curve_.read(shared.data() + 3);
-        level_.read(shared.data() + 3 + Curve::kState);
+        const double* next = shared.data() + 3;
+        curve_.read(next);
+        level_.read(next += Curve::kState);
+        next += Level::kState;
+        for (OfRank& f : of_ranks_) {
+            f.read(next);
+            next += OfRank::kState;
+        }
         ArrayReader<double> labels(in, "calibration_labels", labels_.size() * Label::kState);
         for (Label& l : labels_) {
             double state[Label::kState];
             labels.next(state, Label::kState);
             l = {state[0], state[1], state[2], state[3], state[4], {state[5], state[6]}};
         }
-        rising_ = curve_.rising(kLeastSlope);
+        find_rising();
     }
     void check() const {
         require(is_count(rows_), "", "calibration_shared");
         const double k = static_cast<double>(labels_.size()), most = (kMemory + 1.0) * k * kMostSlope * kMostSlope;
         curve_.check(most, "calibration_shared");
         level_.check(most, "calibration_shared");
-        cut_.check((kMemory + 1.0) * 2.0 * k, "calibration_shared");
+        for (const OfRank& f : of_ranks_) f.check(most, "calibration_shared");
+        cut_.check((kSharedCutMemory + 1.0) * 2.0 * k, "calibration_shared");
         for (const Label& l : labels_) {
             constexpr const char* kName = "calibration_labels";
             check_within(l.offset, -kMostOffset, kMostOffset, "", kName);
@@ -264,19 +289,20 @@ class Calibration {
     }
 
     std::size_t memory_bytes() const {  // beyond sizeof
-        return labels_.capacity() * sizeof(Label) + q_.capacity() * sizeof(double) + seen_.capacity() +
-               top_.capacity() * sizeof(std::int64_t);
+        return labels_.capacity() * sizeof(Label) + q_.capacity() * sizeof(double) + ranks_.capacity();
     }
 
   private:
-    static constexpr double kMemory = 4000.0;  // rows of the shared functions; fewer when fewer have come
+    static constexpr double kMemory = 8000.0;  // rows of the shared functions; fewer when fewer have come
+    static constexpr double kFirstRows = 100.0;
     static constexpr double kRowsAfterRestart = 100.0, kKeptAtRestart = 0.1;
-    static constexpr double kLabelMemory = 100.0;  // of a label's own numbers, in units of p (1 - p)
-    static constexpr double kCutMemory = 400.0;    // rows in which the label was named or relevant
-    static constexpr double kOffsetPrior = 30.0;   // in units of p (1 - p)
-    static constexpr double kSlopePrior = 300.0;   // the same, times the square of a logit
-    static constexpr double kLeastSlope = 0.05;    // of the curve
-    static constexpr double kBeyondSlope = 0.5;    // of the curve outside of its knots
+    static constexpr double kLabelMemory = 200.0;       // of a label's own numbers, in units of p (1 - p)
+    static constexpr double kCutMemory = 400.0;         // rows in which the label was named or relevant
+    static constexpr double kSharedCutMemory = 4000.0;  // rows
+    static constexpr double kOffsetPrior = 50.0;        // in units of p (1 - p)
+    static constexpr double kSlopePrior = 300.0;        // the same, times the square of a logit
+    static constexpr double kLeastSlope = 0.05;         // of the curve
+    static constexpr double kBeyondSlope = 0.5;         // of the curve outside of its knots
     static constexpr double kLeastLabelSlope = 0.3, kMostSlope = 4.0;
     static constexpr double kMostOffset = 60.0;
     static constexpr double kMost = 1e15;
@@ -288,8 +314,15 @@ class Calibration {
     static constexpr std::size_t kInTurn = 64;      // and so many in turn
     static constexpr double kRounding = 1e-13;
 
-    using Curve = PiecewiseLinear<24>;  // over logits of q from -11 to 5
-    using Level = PiecewiseLinear<9>;   // over ln sum q^2 from -8 to 0
+    using Curve = PiecewiseLinear<24>;   // over logits of q from -11 to 5
+    using Level = PiecewiseLinear<17>;   // over ln sum q^2 from -8 to 0
+    using OfRank = PiecewiseLinear<11>;  // over logits of r q from -5 to 5
+    // Ranks 1 to 5 have functions of their own, 6 to 8 one together, and all others one. That of a label below the
+    // kRanked first does not depend on its score.
+    static constexpr std::size_t kGroups = 7, kRanked = 16;
+    static std::size_t group_of(std::size_t rank) {
+        return rank == 0 || rank > 8 ? kGroups - 1 : std::min<std::size_t>(rank, 6) - 1;
+    }
 
     // Named rightly; named plus relevant.
     struct Cut {
@@ -316,12 +349,42 @@ class Calibration {
         double scale, concentration;  // ln sum q^2
         double operator[](std::size_t l) const { return values[l] * scale; }
     };
+    // The labels with the highest q of a row, best first.
+    struct Highest {
+        std::size_t n = 0;
+        std::array<std::int64_t, kHighest> label;
+        std::array<OfRank::Place, kRanked + 1> place;  // by rank; the first is that of the others
+        const OfRank::Place& place_of(std::size_t rank) const { return place[rank <= kRanked ? rank : 0]; }
+    };
     struct Row {
         Distribution q;
         Level::Place place;
         double level, gradient, curvature;
         double n_named, n_right, n_relevant;
+        Highest highest;
     };
+
+    void begin_row(double keep) noexcept {
+        curve_.begin_row(keep);
+        level_.begin_row(keep);
+        for (OfRank& f : of_ranks_) f.begin_row(keep);
+    }
+    void find_highest(const Distribution& q, std::size_t most, Highest& highest) const noexcept {
+        highest.n = std::min(labels_.size(), most);
+        top_labels(q.values, labels_.size(), highest.n, highest.label.data());
+        highest.place[0] = {0, 0.0, 0.0};
+        for (std::size_t i = 0; i < std::min(highest.n, kRanked); ++i) {
+            const double r = static_cast<double>(i + 1), share = r * q[static_cast<std::size_t>(highest.label[i])];
+            highest.place[i + 1] = of_ranks_[0].place(logit(std::min(share, 1.0)));
+        }
+    }
+    double of_rank(const Highest& highest, std::size_t rank) const noexcept {
+        return OfRank::at(rising_of_ranks_[group_of(rank)], highest.place_of(rank));
+    }
+    void find_rising() noexcept {
+        rising_ = curve_.rising(kLeastSlope);
+        for (std::size_t g = 0; g < kGroups; ++g) rising_of_ranks_[g] = of_ranks_[g].rising(0.0);
+    }
 
     double curve_at(const Curve::Place& p) const {
         return Curve::at(rising_, p) + kBeyondSlope * curve_.step() * p.beyond;
@@ -353,27 +416,27 @@ class Calibration {
     void learn_some(const Labels& labels, Row& at) noexcept {
         const std::size_t k = labels_.size(), stride = (k + kInTurn - 1) / kInTurn;
         for (const std::int32_t l : labels.relevant) learn_label(l, true, labels.importance, at);
-        top_labels(at.q.values, k, top_.size(), top_.data());
         // Labels that are neither relevant nor irrelevant are unknown.
         const auto is_irrelevant = [&](std::int64_t l) {
             return std::binary_search(labels.irrelevant.begin(), labels.irrelevant.end(), static_cast<std::int32_t>(l));
         };
-        for (const std::int64_t l : top_) {
-            seen_[static_cast<std::size_t>(l)] = 1;
+        for (std::size_t i = 0; i < at.highest.n; ++i) {
+            const std::int64_t l = at.highest.label[i];
             if (is_irrelevant(l)) learn_label(static_cast<std::int32_t>(l), false, labels.importance, at);
         }
         const auto turn = static_cast<std::size_t>(rows_) % stride;
         for (std::size_t l = turn; l < k; l += stride)
-            if (!seen_[l] && is_irrelevant(static_cast<std::int64_t>(l)))
+            if (ranks_[l] == 0 && is_irrelevant(static_cast<std::int64_t>(l)))
                 learn_label(static_cast<std::int32_t>(l), false, labels.importance * static_cast<double>(stride), at);
-        for (const std::int64_t l : top_) seen_[static_cast<std::size_t>(l)] = 0;
     }
 
     void learn_label(std::int32_t index, bool is_relevant, double weight, Row& at) noexcept {
         const auto l = static_cast<std::size_t>(index);
         Label& label = labels_[l];
         const auto place = curve_.place(logit(at.q[l]));
-        const double u = curve_at(place) + at.level, p = sigmoid(label.offset + label.slope * u);
+        const std::size_t rank = ranks_[l];
+        const double u = curve_at(place) + at.level + of_rank(at.highest, rank),
+                     p = sigmoid(label.offset + label.slope * u);
         const double error = weight * ((is_relevant ? 1.0 : 0.0) - p), v = weight * (p * (1.0 - p) + 1e-12);
 
         const double micro = micro_threshold();
@@ -386,6 +449,7 @@ class Calibration {
                           weight * ((is_named ? 1.0 : 0.0) + (is_relevant ? 1.0 : 0.0)), kCutMemory);
 
         curve_.add(place, error * label.slope, v * label.slope * label.slope);
+        of_ranks_[group_of(rank)].add(at.highest.place_of(rank), error * label.slope, v * label.slope * label.slope);
         at.gradient += error * label.slope;
         at.curvature += v * label.slope * label.slope;
 
@@ -404,14 +468,15 @@ class Calibration {
     bool is_distribution_;
     double rows_ = 0.0;
     Curve curve_{-11.0, 16.0 / 23.0, 1.0, 30.0};
-    Level level_{-8.0, 1.0, 0.0, 1.0};
+    Level level_{-8.0, 0.5, 0.0, 2.0};
+    std::vector<OfRank> of_ranks_ = std::vector<OfRank>(kGroups, OfRank(-5.0, 1.0, 0.0, 10.0));
     Cut cut_;
     std::vector<Label> labels_;
     // Derived, and of the row at hand.
     std::array<double, 24> rising_{};
+    std::array<std::array<double, 11>, kGroups> rising_of_ranks_{};
     std::vector<double> q_;
-    std::vector<std::uint8_t> seen_;
-    std::vector<std::int64_t> top_;
+    std::vector<std::uint8_t> ranks_;  // 0 for all but the highest labels
 };
 
 }  // namespace boostline

@@ -1,6 +1,6 @@
 // Weights of a linear model by feature and label, for features without end: a feature's row of weights is made when it
 // is first needed, holds the labels that have a weight, and becomes an array over all labels once a quarter of them
-// have one. Which of the two it is changes no sum.
+// have one, or an eighth of very many. Which of the two it is changes no sum.
 #pragma once
 
 #include <algorithm>
@@ -87,7 +87,7 @@ class SparseWeights {
         row.promised = (row.promises == promises_ ? row.promised : 0) + n;
         row.promises = promises_;
         const std::size_t needed = row.entries.size() + row.promised;
-        if (needed > n_labels_ / kDenseShare) {
+        if (needed > most_listed()) {
             std::vector<float> dense(padded(n_labels_), 0.0f);
             row.entries.for_each(
                 [&](std::int32_t label, float weight) { dense[static_cast<std::size_t>(label)] = weight; });
@@ -294,11 +294,14 @@ class SparseWeights {
         LabelTable entries;          // or
         std::vector<float> dense;    // one for each label
     };
-    static constexpr std::size_t kDenseShare = 4;  // adding to a list takes several times as long as to an array
+    // Adding to a list takes several times as long as to an array, and longer still where the sums of all labels do not
+    // fit into the fastest cache.
+    static constexpr std::size_t kDenseShare = 4, kDenseShareOfMany = 8, kManyLabels = 1 << 14;
     static constexpr std::size_t kRowBytes = 128;  // a FeatureRow, and its place in the index
     static constexpr std::int32_t kGone = -1;
 
-    bool is_array(std::size_t n) const { return std::max(n, least_room_) > n_labels_ / kDenseShare; }
+    std::size_t most_listed() const { return n_labels_ / (n_labels_ > kManyLabels ? kDenseShareOfMany : kDenseShare); }
+    bool is_array(std::size_t n) const { return std::max(n, least_room_) > most_listed(); }
     std::size_t row_bytes(std::size_t n_nonzero) const {
         return is_array(n_nonzero) ? padded(n_labels_) * sizeof(float) : n_nonzero * sizeof(LabelValue);
     }

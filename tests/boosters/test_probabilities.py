@@ -48,18 +48,24 @@ def test_strictly_between_0_and_1_and_in_the_order_of_the_scores_of_a_row_of_equ
 
 
 def test_higher_scores_mean_higher_probabilities_where_the_row_is_otherwise_the_same():
-    """Two labels that change places: the rows are equally concentrated, so that only the label's own score differs."""
+    """Rows that are equally concentrated, in which the label has the same rank: only its own score differs."""
     X, Y = stream(1500, k=5)
     model = bl.LabelRanker(5, learners=[Linear()], seed=0)
     model.learn(X, Y)
-    scores, likely = model.scores_and_probabilities(X)
+    scores, likely = model.scores_and_probabilities(stream(20000, k=5, seed=5)[0])
     concentration = np.log((scores**2).sum(axis=1))
     near = np.argsort(concentration)
+    rank = np.argsort(np.argsort(-scores, axis=1), axis=1)
+    n_compared = 0
     for label in range(5):
         for a, b in itertools.pairwise(near):
+            if rank[a, label] != rank[b, label] or concentration[b] - concentration[a] > 1e-5:
+                continue
             difference = scores[a, label] - scores[b, label]
-            if abs(concentration[a] - concentration[b]) < 1e-6 and abs(difference) > 1e-3:
+            if abs(difference) > 0.01:
                 assert (likely[a, label] - likely[b, label]) * difference > 0
+                n_compared += 1
+    assert n_compared > 100
 
 
 @pytest.mark.gate
@@ -81,13 +87,16 @@ def test_of_what_is_said_to_be_likely_as_much_comes_true(make):
 
 @pytest.mark.gate
 def test_each_aim_is_served_best_by_its_own_thresholds():
-    X, Y = stream(6000, k=10, rare=2.0, noise=0.8)
-    model = bl.LabelRanker(10, learners=[Linear(), Ridge()], seed=0)
-    model.learn(X[:4000], Y[:4000])
-    X, Y = X[4000:], Y[4000:]
-    micro, macro = model.predict(X), model.predict(X, aim="macro-f1")
-    assert f1(micro, Y) > f1(macro, Y)
-    assert f1(macro, Y, axis=0).mean() > f1(micro, Y, axis=0).mean()
+    gains = []
+    for seed in range(4):  # of one stream the difference may be noise
+        X, Y = stream(6000, k=10, rare=2.0, noise=0.8, seed=seed)
+        model = bl.LabelRanker(10, learners=[Linear(), Ridge()], seed=0)
+        model.learn(X[:4000], Y[:4000])
+        X, Y = X[4000:], Y[4000:]
+        micro, macro = model.predict(X), model.predict(X, aim="macro-f1")
+        of_labels = f1(macro, Y, axis=0).mean() - f1(micro, Y, axis=0).mean()
+        gains.append((of_labels, f1(micro, Y) - f1(macro, Y)))
+    assert np.mean(gains, axis=0).min() > 0
     # No common threshold is better by more than noise.
     likely = model.probabilities(X)
     assert f1(micro, Y) > max(f1(likely > cut, Y) for cut in np.linspace(0.05, 0.95, 91)) - 0.01

@@ -1,7 +1,8 @@
 """Probabilities from scores, written for reading: the slow twin of ``src/core/calibration.hpp``, for up to 256 labels.
 
-logit P(label l is relevant) = offset[l] + slope[l] (curve(logit q[l]) + level(ln sum q^2)), where q is the row's scores
-as a distribution. Everything is fitted by Newton steps on the logistic loss, one row at a time.
+logit P(label l is relevant) = offset[l] + slope[l] (curve(logit q[l]) + level(ln sum q^2) + rank_r(logit(r q[l]))), where
+q is the row's scores as a distribution, and r the label's rank in it. Everything is fitted by Newton steps on the
+logistic loss, one row at a time.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-MEMORY, LABEL_MEMORY, CUT_MEMORY = 4000.0, 100.0, 400.0
-OFFSET_PRIOR, SLOPE_PRIOR = 30.0, 300.0
+MEMORY, LABEL_MEMORY, CUT_MEMORY, SHARED_CUT_MEMORY = 8000.0, 200.0, 400.0, 4000.0
+OFFSET_PRIOR, SLOPE_PRIOR = 50.0, 300.0
 LOOSE = 0.1
+FIRST_ROWS = 100
+RANKED = 16  # so many labels of a row have a rank
 
 
 class PiecewiseLinear:
@@ -35,10 +38,13 @@ class PiecewiseLinear:
         """How far x is outside of the knots."""
         return np.asarray(x - np.clip(x, self.low, self.low + self.step * (self.n - 1)))
 
-    def learn(self, hats: FloatArray, gradient: FloatArray, curvature: FloatArray) -> None:
-        """One Newton step."""
+    def learn(
+        self, hats: FloatArray, gradient: FloatArray, curvature: FloatArray, share: float
+    ) -> None:
+        """A share of one Newton step."""
         self.hessian += hats.T @ (curvature[:, None] * hats)
-        self.values = self.values + np.linalg.solve(self.hessian + self.prior, hats.T @ gradient)
+        step = np.linalg.solve(self.hessian + self.prior, hats.T @ gradient)
+        self.values = self.values + share * step
 
     def rising(self, slope: float) -> FloatArray:
         """The nearest values that rise by the slope at least: pool adjacent violators."""
@@ -76,7 +82,8 @@ class Calibration:
     def __init__(self, n_labels: int, *, is_distribution: bool) -> None:
         self.is_distribution = is_distribution
         self.curve = PiecewiseLinear(-11.0, 16 / 23, 24, 1.0, 30.0)
-        self.level = PiecewiseLinear(-8.0, 1.0, 9, 0.0, 1.0)
+        self.level = PiecewiseLinear(-8.0, 0.5, 17, 0.0, 2.0)
+        self.of_ranks = [PiecewiseLinear(-5.0, 1.0, 11, 0.0, 10.0) for _ in range(7)]
         self.rows = 0
         self.offset, self.slope = np.zeros(n_labels), np.ones(n_labels)
         self.hessian = np.zeros((n_labels, 2, 2))
@@ -93,7 +100,7 @@ class Calibration:
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """P(relevant) of each label."""
-        u, _, _ = self._inner(scores)
+        u, *_ = self._inner(scores)
         return np.asarray(1 / (1 + np.exp(-np.minimum(self.offset + self.slope * u, 30))))
 
     def micro_threshold(self) -> float:
@@ -107,17 +114,21 @@ class Calibration:
 
     def learn(self, scores: FloatArray, relevant: NDArray[np.bool_], weight: float = 1.0) -> None:
         """Learn from scores that were given before the example was learned; all labels are known."""
-        u, hats, row = self._inner(scores)
+        u, hats, row, group, of_rank = self._inner(scores)
         p = self.probabilities(scores)
         micro, macro = self.micro_threshold(), self.macro_thresholds()
         self.rows += 1
         keep = 1 - 1 / min(self.rows + 1, MEMORY)
-        self.curve.hessian *= keep
-        self.level.hessian *= keep
+        for function in (self.curve, self.level, *self.of_ranks):
+            function.hessian *= keep
         error, v = weight * (relevant - p), weight * (p * (1 - p) + 1e-12)
         gradient, curvature = error * self.slope, v * self.slope**2
-        self.curve.learn(hats, gradient, curvature)
-        self.level.learn(row, np.array([gradient.sum()]), np.array([curvature.sum()]))
+        share = (1 + 2 * min(1.0, self.rows / FIRST_ROWS)) / 3  # three functions step for the same error
+        self.curve.learn(hats, gradient, curvature, share)
+        self.level.learn(row, np.array([gradient.sum()]), np.array([curvature.sum()]), share)
+        for g, function in enumerate(self.of_ranks):
+            here = group == g
+            function.learn(of_rank[here], gradient[here], curvature[here], share)
         for label in range(len(p)):
             x = np.array([1.0, u[label]])
             old = self.hessian[label] * max(0.0, 1 - v[label] / LABEL_MEMORY)
@@ -132,12 +143,26 @@ class Calibration:
         self.cuts += weight * counted
         named = p > micro
         right, both = (named & relevant).sum(), named.sum() + relevant.sum()
-        self.cut = self.cut * (1 - 1 / MEMORY) + weight * np.array([right, both])
+        self.cut = self.cut * (1 - 1 / SHARED_CUT_MEMORY) + weight * np.array([right, both])
 
-    def _inner(self, scores: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _inner(
+        self, scores: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.intp], FloatArray]:
+        """What is multiplied by the slopes; hats of the curve and of the level; groups of ranks and their hats."""
         q = self.distribution(scores)
-        x = np.log(np.maximum(q, 1e-300)) - np.log(np.maximum(1 - q, 1e-9))
+        x = _logit(q)
         hats = self.curve.hats(x)
         row = self.level.hats(np.array([np.log((q**2).sum())]))
-        u = hats @ self.curve.rising(0.05) + 0.5 * self.curve.beyond(x)
-        return u + (row @ self.level.values)[0], hats, row
+        u = hats @ self.curve.rising(0.05) + 0.5 * self.curve.beyond(x) + row @ self.level.values
+        rank = np.empty(len(q), np.intp)
+        rank[np.argsort(-q, kind="stable")] = np.arange(1, len(q) + 1)
+        has_rank = rank <= RANKED
+        group = np.where(rank <= 5, rank - 1, np.where(rank <= 8, 5, 6))
+        shares = _logit(np.where(has_rank, np.minimum(rank * q, 1.0), 0.0))
+        of_rank = self.of_ranks[0].hats(shares)
+        values = np.array([function.rising(0.0) for function in self.of_ranks])
+        return u + (of_rank * values[group]).sum(axis=1), hats, row, group, of_rank
+
+
+def _logit(q: FloatArray) -> FloatArray:
+    return np.asarray(np.log(np.maximum(q, 1e-300)) - np.log(np.maximum(1 - q, 1e-9)))
