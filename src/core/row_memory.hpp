@@ -40,6 +40,13 @@ class RowMemory {
     const std::int8_t* targets(std::size_t age) const { return ring_.targets(ring_.slot_of(age)); }
     double importance(std::size_t age) const { return ring_.importance(ring_.slot_of(age)); }
 
+    // A row that will be read soon comes into the caches.
+    void fetch(std::size_t age) const {
+        const RowView view = row(age);
+        for (std::size_t i = 0; i < view.size; i += 64 / sizeof(double)) BOOSTLINE_PREFETCH(view.value + i);
+        for (std::size_t i = 0; i < view.size; i += 64 / sizeof(std::int32_t)) BOOSTLINE_PREFETCH(view.index + i);
+    }
+
     // So that the next `push`, of a row with n entries, needs no memory. A larger pool is made ready, and the rows move
     // there when it is needed.
     void make_room_for(std::size_t n) {

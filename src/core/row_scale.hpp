@@ -23,6 +23,7 @@ struct ScaledRow {
     std::vector<double> value;
     std::vector<double> spread;  // scratch: the row with its zeros
     std::size_t n_sparse = 0;
+    bool has_all = false;  // the index is 0, 1, 2, ...
 
     std::size_t size() const { return index.size(); }
     void reserve(std::size_t n) {
@@ -95,6 +96,7 @@ class RowScale {
 
     void apply(const RowView& row, ScaledRow& out) const {
         if (n_varying_ == n_features() && apply_to_table(row, out)) return;
+        out.has_all = false;
         out.index.clear();
         out.value.clear();
         double squares = 0.0;
@@ -160,7 +162,8 @@ class RowScale {
         if (standardise_times(values, mean_.data(), inverse_deviation_.data(), d, dense_share_, out.value.data())) {
             return false;
         }
-        out.index.assign(dense_.begin(), dense_.end());
+        if (!out.has_all || out.index.size() != d) out.index.assign(dense_.begin(), dense_.end());
+        out.has_all = true;
         out.n_sparse = 0;
         return true;
     }

@@ -49,24 +49,28 @@ inline void distances_of_some(const float* points, const float* squares, std::si
                                       own_squares, out + b * kPointBlock + v, kPointBlock, stride);
 }
 
+// As many queries as there are registers for, from the first on; returns how many are left.
+template <std::size_t kQueries, std::size_t kTogether>
+inline std::size_t distances_of_most(const float* points, const float* squares, std::size_t n_blocks,
+                                     std::size_t n_inputs, const float*& queries, std::size_t n_queries, float*& out,
+                                     std::size_t stride) {
+    for (; n_queries >= kQueries; n_queries -= kQueries) {
+        float own[kQueries] = {};
+        for (std::size_t f = 0; f < n_inputs; ++f)
+            for (std::size_t q = 0; q < kQueries; ++q) own[q] += queries[q * n_inputs + f] * queries[q * n_inputs + f];
+        distances_of_some<kQueries, kTogether>(points, squares, n_blocks, n_inputs, queries, own, out, stride);
+        queries += kQueries * n_inputs;
+        out += kQueries * stride;
+    }
+    return n_queries;
+}
+
 void squared_distances(const float* points, const float* squares, std::size_t n_blocks, std::size_t n_inputs,
                        const float* queries, std::size_t n_queries, float* out, std::size_t stride) {
-    constexpr std::size_t kMost = BOOSTLINE_VECTOR_BYTES == 64 ? 8 : 4;  // queries that registers hold, twice
-    const std::size_t whole = n_queries / kMost * kMost;
-    for (std::size_t first = 0; first < whole; first += kMost) {
-        float own[kMost] = {};
-        for (std::size_t f = 0; f < n_inputs; ++f)
-            for (std::size_t q = 0; q < kMost; ++q) {
-                const float x = queries[(first + q) * n_inputs + f];
-                own[q] += x * x;
-            }
-        distances_of_some<kMost, 2>(points, squares, n_blocks, n_inputs, queries + first * n_inputs, own,
-                                    out + first * stride, stride);
-    }
-    for (std::size_t q = whole; q < n_queries; ++q) {
-        const float* query = queries + q * n_inputs;
-        float own = 0.0f;
-        for (std::size_t f = 0; f < n_inputs; ++f) own += query[f] * query[f];
-        distances_of_some<1, 4>(points, squares, n_blocks, n_inputs, query, &own, out + q * stride, stride);
-    }
+#if BOOSTLINE_VECTOR_BYTES == 64
+    n_queries = distances_of_most<8, 2>(points, squares, n_blocks, n_inputs, queries, n_queries, out, stride);
+#endif
+    n_queries = distances_of_most<4, 2>(points, squares, n_blocks, n_inputs, queries, n_queries, out, stride);
+    n_queries = distances_of_most<2, 4>(points, squares, n_blocks, n_inputs, queries, n_queries, out, stride);
+    distances_of_most<1, 4>(points, squares, n_blocks, n_inputs, queries, n_queries, out, stride);
 }

@@ -44,6 +44,8 @@ inline void multiply_tile(const Real* rows, std::size_t i, std::size_t from, con
         for (; v + kPassing <= n_rows; v += kPassing)
             multiply_strip<kPassing>(r0, length, from, end, i + four, x + v * x_stride, x_stride, y + v * y_stride,
                                      y_stride);
+        for (; kPassing > 2 && v + 2 <= n_rows; v += 2)
+            multiply_strip<2>(r0, length, from, end, i + four, x + v * x_stride, x_stride, y + v * y_stride, y_stride);
         for (; v < n_rows; ++v)
             multiply_strip<1>(r0, length, from, end, i + four, x + v * x_stride, x_stride, y + v * y_stride, y_stride);
     }

@@ -115,8 +115,12 @@ class LinearScorer final : public Scorer {
     void learn(const Row&, const Targets& targets, double importance, const double*) noexcept override {
         scale_.learn(scratch_.entries);
         step(scratch_.entries, targets.value.data(), importance, scratch_);
-        for (const std::size_t age : scratch_.replays)
-            step(memory_.row(age), memory_.targets(age), memory_.importance(age), scratch_);
+        const std::vector<std::size_t>& replays = scratch_.replays;
+        if (!replays.empty()) memory_.fetch(replays[0]);
+        for (std::size_t i = 0; i < replays.size(); ++i) {
+            if (i + 1 < replays.size()) memory_.fetch(replays[i + 1]);
+            step(memory_.row(replays[i]), memory_.targets(replays[i]), memory_.importance(replays[i]), scratch_);
+        }
         memory_.push(scratch_.entries, targets.value.data(), importance);
     }
 
