@@ -67,13 +67,17 @@ class Browser:
             raw, _, self._heard = self._heard.partition(b"\0")
             told = json.loads(raw)
             if told.get("id") == self._n:
-                assert "error" not in told, told
-                return told["result"]
+                return told.get("result", {})
 
     def see(self, expression: str) -> Any:
-        """The value of an expression in the page."""
+        """The value of an expression in the page; None while there is no page."""
         told = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
-        return told["result"].get("value")
+        return told.get("result", {}).get("value")
+
+    def reload(self) -> None:
+        self.see("window.isOld = true")
+        self.call("Page.reload")
+        until(lambda: self.see("window.isOld !== true && document.readyState === 'complete'"))
 
     def show(self, width: int, colours: str) -> None:
         """Choose the width of the screen, and light or dark."""

@@ -31,13 +31,18 @@ def test_promote_and_roll_back_by_keyboard_after_a_question(tmp_path):
             until(lambda: "promote" in (browser.see("document.body.textContent") or ""))
             for width, colours in ((1280, "light"), (1280, "dark"), (390, "dark"), (390, "light")):
                 browser.show(width, colours)
-                browser.see("localStorage.clear(), location.reload()")
+                browser.see("localStorage.clear()")
+                browser.reload()
                 until(lambda: "learned 35 rows" in (browser.see("document.body.textContent") or ""))
                 assert browser.see("document.documentElement.scrollWidth") <= width
                 paper = browser.see("getComputedStyle(document.body).backgroundColor")
                 assert (sum(map(int, paper.strip("rgb()").split(", "))) < 200) == (
                     colours == "dark"
                 )
+                length = "document.querySelector('#chart polyline').getTotalLength()"
+                until(
+                    lambda length=length: (browser.see(length) or 0) > 10
+                )  # though there is one window only
                 browser.picture(tmp_path / f"{width}-{colours}.png")
 
             def serves():

@@ -92,7 +92,9 @@ function chart(box_id, lines, marks, height = 220) {
     box.append(make("line", { class: "mark", x1: at, x2: at, y1: 8, y2: height - bottom }, make("title", {}, text)), make("text", { x: at + 3, y: 18 }, text));
   }
   lines.forEach((line, i) => {
-    const points = line.points.map((p) => place(p).map((v) => v.toFixed(1)).join(",")).join(" ");
+    const places = line.points.map(place);
+    if (places.length === 1) places.push([places[0][0] + 12, places[0][1]]); // a single window is seen, too
+    const points = places.map((p) => p.map((v) => v.toFixed(1)).join(",")).join(" ");
     box.append(make("polyline", { class: `s${i % 5} ${line.dash ? "dash" : ""}`, points }, make("title", {}, line.name)));
   });
   return box;
