@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sqlite3
@@ -143,6 +144,26 @@ def test_a_change_of_an_event_is_found(store, column):
         StoreError, match=r"is damaged: event 2 \(rank\) does not have its checksum"
     ):
         Log(store).check()
+
+
+def test_what_a_start_asks_for_does_not_read_the_whole_log(store):
+    with contextlib.closing(connect(store, writes=True)) as db:
+        db.execute("DROP INDEX log_rare")  # a store of an older version
+    Writer(store).close()
+    plans = []
+    log = Log(store)
+    query = log._query
+
+    def explained(sql, *values):
+        plans.append(str(query(f"EXPLAIN QUERY PLAN {sql}", *values)))
+        return query(sql, *values)
+
+    log._query = explained
+    log.of_kinds("begin", "snapshot", "challenger")
+    log.head()
+    log.last_to_apply()
+    assert "USING INDEX log_rare" in plans[0]
+    assert "log_to_apply" in plans[2]
 
 
 def test_a_missing_event_is_found(store):

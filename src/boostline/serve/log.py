@@ -20,7 +20,9 @@ FORMAT = 1
 #: Says in the file's header whose it is: "blsv".
 _APPLICATION = 0x626C7376
 
-_TABLES = """
+#: What is asked for at every start: changes of models and labels, snapshots. A long log has few of them.
+_RARE = "CREATE INDEX IF NOT EXISTS log_rare ON log (offset) WHERE kind NOT IN ('rank', 'feedback')"
+_TABLES = f"""
 CREATE TABLE log (
     offset INTEGER PRIMARY KEY,
     time REAL NOT NULL,          -- seconds since 1970; never runs backwards
@@ -34,6 +36,7 @@ CREATE TABLE log (
 );
 CREATE INDEX log_by_id ON log (id, offset) WHERE id IS NOT NULL;
 CREATE INDEX log_to_apply ON log (offset) WHERE kind <> 'rank';
+{_RARE};
 -- Ids whose events were compacted away: what comes for them again must not count as new.
 CREATE TABLE gone (id TEXT PRIMARY KEY, offset INTEGER NOT NULL) WITHOUT ROWID;
 -- What follows from the log, kept because it is asked for often.
@@ -120,6 +123,7 @@ def connect(path: str | os.PathLike[str], *, writes: bool = False) -> sqlite3.Co
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=FULL")
             db.execute("PRAGMA secure_delete=ON")  # what is erased is overwritten
+            db.execute(_RARE)  # stores of older versions do not have it
             db.execute("PRAGMA cache_size=-16000")  # kilobytes: the inner pages of a large index
             db.execute(
                 "PRAGMA wal_autocheckpoint=0"
@@ -242,8 +246,9 @@ class Log:
     def of_kinds(self, *kinds: str) -> list[Event]:
         """All events of some kinds, other than rankings, in order."""
         marks = ", ".join("?" * len(kinds))
+        those = "kind <> 'rank'" if "feedback" in kinds else "kind NOT IN ('rank', 'feedback')"
         found = self._query(
-            f"SELECT {_COLUMNS} FROM log WHERE kind <> 'rank' AND kind IN ({marks}) ORDER BY offset",
+            f"SELECT {_COLUMNS} FROM log WHERE {those} AND kind IN ({marks}) ORDER BY offset",
             *kinds,
         )
         return [self._event(row) for row in found]
