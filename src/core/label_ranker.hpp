@@ -95,10 +95,9 @@ class LabelRanker final : public Booster {
     }
 
     bool has_prefixes() const override { return false; }
-    // Where only some labels are known, as with top-k feedback, all of these may be relevant, or none of them.
+    // A row without any relevant label, or with nothing else, still says something of every label.
     bool learns_without_pairs(const Labels& labels) const override {
-        const std::size_t n_known = labels.relevant.size() + labels.irrelevant.size();
-        return n_known > 0 && n_known < static_cast<std::size_t>(n_labels_);
+        return !labels.relevant.empty() || !labels.irrelevant.empty();
     }
     std::int32_t experts_needed(std::uint64_t) const override { return n_votes_; }
 

@@ -14,9 +14,6 @@ from boostline.contract.numbers import whole_number
 from boostline.learners import Description, auto_mix
 from boostline.learners.sizes import caps, divided, most_entries, recapped
 
-# A learner that sees no feature has to earn its weight: where it starts, relative to the others.
-_PRIOR_WITHOUT_FEATURES = 0.12
-
 
 class LabelRanker(Booster):
     """Rank labels while data streams in: the model to start with, strong on any data without tuning.
@@ -156,11 +153,7 @@ class LabelRanker(Booster):
         """Where the weights start, one per vote, in proportion."""
         if self._resolved is None or len(self._resolved) != len(learners):  # stand-ins
             return [1.0] * sum(learner.n_votes() for learner in learners)
-        return [
-            1.0 if description.sees_features else _PRIOR_WITHOUT_FEATURES
-            for learner, description in zip(learners, self._resolved, strict=True)
-            for _ in range(learner.n_votes())
-        ]
+        return [prior for description in self._resolved for prior in description.priors]
 
     def _settings(self) -> dict[str, Any]:
         return {"drift": self._drift, "max_bytes": self._max_bytes}

@@ -22,6 +22,7 @@ from boostline.learners.scorers import (
     Ridge,
     Scorer,
     SparseLinear,
+    Tracker,
 )
 
 #: Every vote takes time in proportion to the labels, and counters of labels spoil the first places where labels are
@@ -32,14 +33,12 @@ MANY_LABELS = 1024
 MEMBERS: tuple[Scorer, ...] = (
     Kernel(),
     Linear(),
-    Ridge(),
     Neighbours(),
-    OutputNeighbours(),
+    OutputNeighbours(memory=32_000),
     Stack(),
-    Ridge(forgetting=0.99),
-    Ridge(forgetting=0.999),
-    Generations(Kernel(), length=300),
-    Generations(Linear(n_replays=6, memory=700), length=700),
+    Tracker(step=0.8),
+    Tracker(step=0.2),
+    Generations(Kernel(n_landmarks=200), length=300),
     SparseLinear(emphasis=4),
     Centroids(most_labels=MANY_LABELS),
 )
@@ -115,6 +114,10 @@ class Committee(Description):
     @property
     def n_votes(self) -> int:
         return len(self.members)
+
+    @property
+    def priors(self) -> list[float]:
+        return [member.prior for member in self.members]
 
     def resolve(
         self, n_features: int, rng: np.random.Generator, n_labels: int = 1

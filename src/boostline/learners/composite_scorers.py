@@ -11,19 +11,20 @@ import numpy as np
 
 from boostline.contract.numbers import whole_number
 from boostline.learners.description import Description, from_config
-from boostline.learners.scorers import Linear, Neighbours, Ridge, Scorer
+from boostline.learners.scorers import INSURANCE, Linear, Neighbours, Ridge, Scorer
 
 __all__ = ["Generations", "OutputNeighbours", "Stack"]
 
-#: Numbers that neighbours go through for a row, where labels are many: single precision, one after the other.
-MOST_NEIGHBOURS = 2_000_000
+#: Numbers that neighbours go through for a row: single precision, one after the other.
+MOST_NEIGHBOURS = 4_000_000
 
 
 @dataclass(frozen=True)
 class OutputNeighbours(Scorer):
     """Nearest neighbours in the space of the scores of other members.
 
-    Only in a `Committee`. ``reads`` names the members; the distance is that of the sums of their scores.
+    Only in a `Committee`. ``reads`` names the members; the distance is that of the sums of their scores. Of more than
+    4,000 rows it keeps no more than 4,000,000 / k, where k is the number of labels.
     """
 
     kind: ClassVar[str] = "output_neighbours"
@@ -34,6 +35,12 @@ class OutputNeighbours(Scorer):
     def __post_init__(self) -> None:
         _check_reads(self.reads)
         Neighbours(self.n_neighbours, self.memory)
+
+    def resolve(
+        self, n_features: int, rng: np.random.Generator, n_labels: int = 1
+    ) -> list[Description]:
+        most = max(MOST_NEIGHBOURS // n_labels, Neighbours.memory)
+        return [dataclasses.replace(self, memory=min(self.memory, most))]
 
     def for_many_labels(self, n_labels: int, n_features: int) -> Scorer:
         return dataclasses.replace(
@@ -54,7 +61,7 @@ class Stack(Scorer):
     kind: ClassVar[str] = "stack"
     is_for_few_labels: ClassVar[bool] = True
     reads: tuple[str, ...] = ("kernel", "linear", "ridge")
-    ridge: float = Ridge.ridge
+    ridge: float = 10.0
 
     def __post_init__(self) -> None:
         _check_reads(self.reads)
@@ -86,6 +93,7 @@ class Generations(Scorer):
     """
 
     kind: ClassVar[str] = "generations"
+    prior: ClassVar[float] = INSURANCE
     is_for_few_labels: ClassVar[bool] = True
     of: Scorer = dataclasses.field(default_factory=Linear)
     length: int = 1000

@@ -25,13 +25,19 @@ class Description:
     #: Whether its votes are single labels, which potentials built upon the rank loss need.
     votes_single_label: bool = False
 
-    #: Whether it looks at the features at all.
-    sees_features: ClassVar[bool] = True
+    #: Where its weight in a `boostline.LabelRanker` starts, relative to the others. Less than 1 for what is there in
+    #: case the stream is of an unusual kind: it has to earn its weight.
+    prior: ClassVar[float] = 1.0
 
     @property
     def n_votes(self) -> int:
         """How many votes it adds to a booster."""
         return 1
+
+    @property
+    def priors(self) -> list[float]:
+        """`prior` of each vote."""
+        return [self.prior] * self.n_votes
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -19,6 +19,9 @@ from boostline.learners.description import Description
 #: Numbers that a member goes through for a row, where labels are many: a fraction of a millisecond.
 MOST_WORK = 750_000
 
+#: `Description.prior` of learners for streams that change or are sorted.
+INSURANCE = 0.12
+
 #: With a smaller penalty the inverses of least squares would overflow.
 LEAST_RIDGE = 1e-12
 
@@ -31,6 +34,7 @@ __all__ = [
     "Recency",
     "Ridge",
     "SparseLinear",
+    "Tracker",
 ]
 
 
@@ -118,6 +122,39 @@ class Linear(Scorer):
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return (self.n_hashed or n_features) * (8 * n_labels + 32)  # weights and their step sizes
+
+
+@dataclass(frozen=True)
+class Tracker(Scorer):
+    """Logistic regression for every label by steps that never shrink: it follows a stream that wanders.
+
+    One step for each row and no memory of rows: the cheapest learner that looks at features.
+
+    Parameters
+    ----------
+    step
+        How much of the error of an uncertain row a step undoes. Large steps follow fast changes, small ones are less
+        noisy.
+
+    Examples
+    --------
+    >>> import boostline as bl
+    >>> model = bl.LabelRanker(3, learners=[bl.learners.Tracker(0.2), bl.learners.Tracker(0.8)])
+    >>> model.learn([1.0, 2.0], {0}).shape
+    (3,)
+    """
+
+    kind: ClassVar[str] = "tracker"
+    prior: ClassVar[float] = INSURANCE
+    is_for_few_labels: ClassVar[bool] = True
+    is_for_few_features: ClassVar[bool] = True
+    step: float = 0.2
+
+    def __post_init__(self) -> None:
+        real_number(self.step, "step", 0.0, 1.0, open_low=True)
+
+    def least_bytes(self, n_labels: int, n_features: int) -> int:
+        return n_features * (8 * n_labels + 32)
 
 
 @dataclass(frozen=True)
@@ -264,7 +301,7 @@ class Kernel(Scorer):
 
     kind: ClassVar[str] = "kernel"
     n_landmarks: int = 1000
-    ridge: float = 0.3
+    ridge: float = 0.2
 
     def __post_init__(self) -> None:
         whole_number(self.n_landmarks, "n_landmarks", 32, 20_000)
@@ -311,7 +348,7 @@ class Recency(Scorer):
 
     kind: ClassVar[str] = "recency"
     is_sparse: ClassVar[bool] = True
-    sees_features: ClassVar[bool] = False
+    prior: ClassVar[float] = INSURANCE
     decay: float = 0.9
     most_labels: int | None = None
 

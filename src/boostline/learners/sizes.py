@@ -21,6 +21,7 @@ from boostline.learners.scorers import (
     Ridge,
     Scorer,
     SparseLinear,
+    Tracker,
 )
 from boostline.learners.trees import HoeffdingTree
 
@@ -59,6 +60,8 @@ def _fixed_bytes(scorer: Scorer, k: int, d: int) -> int:
             return _OBJECT + 16 * k
         case Ridge():
             return _OBJECT + _least_squares(d + 1, k) + 8 * (8 + _BLOCK) * (d + 1)
+        case Tracker():
+            return _OBJECT + 8 * (k + 8) * (d + 2) + 64 * d
         case Stack():
             return _OBJECT + _least_squares(k + 1, k) + 8 * (8 + _BLOCK) * (k + 1)
         case Kernel(n_landmarks=n):
@@ -140,7 +143,7 @@ def divided(
     --------
     >>> from boostline.learners import Kernel
     >>> divided([Kernel()], n_labels=10, n_features=20, max_bytes=2**22)
-    [Kernel(n_landmarks=500, ridge=0.3)]
+    [Kernel(n_landmarks=500, ridge=0.2)]
     """
     best, needed = _division(learners, n_labels, n_features, max_bytes)
     if best is None:
