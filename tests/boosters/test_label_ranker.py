@@ -42,6 +42,22 @@ def test_the_core_follows_the_rule():
     np.testing.assert_allclose(model.surrogate, expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("relevant", [set(), set(range(5))])
+def test_rows_without_a_pair_are_learned_by_learners_that_follow_labels(relevant):
+    X, Y = stream(60)
+    model = bl.LabelRanker(5, learners=[bl.learners.Recency(1.0), bl.learners.HoeffdingTree()])
+    model.learn(X, Y)
+    before, pairs = model.state()["arrays"], model.rows_without_pairs
+    model.learn(X[0], relevant)
+    after = model.state()["arrays"]
+    assert model.rows_without_pairs == pairs + 1
+    counted = after["learners.0.counts"] - before["learners.0.counts"]
+    np.testing.assert_array_equal(counted, [float(label in relevant) for label in range(5)])
+    for name in before:  # its weights and trees that follow the costs stay
+        if name.startswith(("chain_", "pool_", "learners.1.")):
+            np.testing.assert_array_equal(after[name], before[name], name)
+
+
 @pytest.mark.parametrize(
     ("booster", "options"),
     [(bl.LabelRanker, {})]
@@ -94,8 +110,9 @@ def test_learners_that_follow_costs_can_join():
     bl.LabelRanker(5, learners=[bl.learners.Ridge(), Listens()]).learn(X, Y)
     assert heard
     for relevant, costs, weight in heard:
-        assert costs.min() >= 0 and costs.max() <= 1 and weight > 0
-        assert costs[relevant == 1].min() == 0 or relevant.sum() == 0
+        assert costs.min() >= 0 and costs.max() <= 1
+        assert weight > 0 or relevant.all() or not relevant.any()  # nobody voted wrongly
+        assert relevant.sum() == 0 or costs[relevant == 1].min() == 0
 
 
 @pytest.mark.parametrize(

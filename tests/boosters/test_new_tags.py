@@ -12,7 +12,7 @@ import boostline as bl
 def test_a_tag_seen_once_is_ranked_first_when_its_word_comes_again(later):
     """Exponents of the pooled vote fall below 0 here; the word decides most rows all the same."""
     rng = np.random.default_rng(0)
-    n_tags, d = 80, 400
+    n_tags, d = 80, 600
     model = bl.LabelRanker(labels=["a", "b"], seed=0)
     order = []
     for first in range(0, n_tags, later):  # `later` new tags, then the same ones once more

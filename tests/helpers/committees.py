@@ -9,6 +9,7 @@ from boostline.learners import (
     OutputNeighbours,
     Ridge,
     Stack,
+    Tracker,
 )
 from boostline.learners.scorers import Scorer
 
@@ -22,6 +23,7 @@ NAMES = (
     "forgetting_ridge",
     "recent_kernel",
     "recent_linear",
+    "tracker",
 )
 
 
@@ -45,5 +47,6 @@ def committee(
         "forgetting_ridge": Ridge(forgetting=0.99),
         "recent_kernel": Generations(Kernel(), length=50),
         "recent_linear": Generations(Linear(min(n_replays, 4), memory, seed=seed), length=70),
+        "tracker": Tracker(),
     }
     return Committee([members[name] for name in names or NAMES], few_features)

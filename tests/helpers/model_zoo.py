@@ -22,6 +22,7 @@ from boostline.learners import (
     Recency,
     Ridge,
     SparseLinear,
+    Tracker,
 )
 from boostline.losses import GeneralLoss, Hinge, PairwiseLoss
 
@@ -162,6 +163,8 @@ ZOO: dict[str, Kind] = {
     "centroids-forgets": ranker(Centroids(max_bytes=1000)),
     "sparse-linear": ranker(SparseLinear(n_replays=3, memory=50)),
     "sparse-linear-forgets": ranker(SparseLinear(C=3.0, memory=20, max_bytes=1400)),
+    "tracker": ranker(Tracker()),
+    "tracker-fast": ranker(Tracker(step=1.0)),
     "ridge": ranker(Ridge()),
     "ridge-forgetting": ranker(Ridge(ridge=1e-3, forgetting=0.98)),
     "kernel": ranker(Kernel(n_landmarks=64)),

@@ -9,8 +9,8 @@ from committees import committee
 import boostline as bl
 from boostline import inspect as look
 
-PARTS = ["kernel", "linear", "ridge", "neighbours", "output_neighbours", "stack"]
-FOLLOWERS = ["ridge_2", "ridge_3", "recent_kernel", "recent_linear"]
+PARTS = ["kernel", "linear", "neighbours", "output_neighbours", "stack"]
+FOLLOWERS = ["tracker", "tracker_2", "recent_kernel"]
 
 
 @pytest.fixture(scope="module", params=["label_ranker", "draw", "online_bmr"])
@@ -31,7 +31,7 @@ def default(request):
 def test_members_of_a_committee_are_named(default):
     model, _, _ = default
     rows = look.learners(model)
-    assert [row.kind for row in rows] == ["committee"] * 10 + ["recency"] * 3
+    assert [row.kind for row in rows] == ["committee"] * 8 + ["recency"] * 3
     assert [row.detail for row in rows] == [
         *PARTS,
         *FOLLOWERS,
@@ -39,18 +39,18 @@ def test_members_of_a_committee_are_named(default):
         "decay 0.9",
         "decay 0.5",
     ]
-    assert rows[0].name == "committee: kernel" and rows[11].name == "recency: decay 0.9"
+    assert rows[0].name == "committee: kernel" and rows[9].name == "recency: decay 0.9"
     assert all(row.nodes is None for row in rows)
     assert sum(row.importance for row in rows) == pytest.approx(1.0)
     assert rows[0].to_dict()["detail"] == "kernel"
     assert look.summary(model)["kinds"] == {"committee": 1, "recency": 3}
-    assert look.summary(model)["learners"] == 13
+    assert look.summary(model)["learners"] == 11
     assert "trees" not in look.summary(model)
 
 
 def test_a_committee_for_many_features_has_fewer_members():
     model = bl.LabelRanker(3)
-    assert [row.detail for row in look.learners(model)][:6] == PARTS  # before it knows
+    assert [row.detail for row in look.learners(model)][:5] == PARTS  # before it knows
     model.learn(np.zeros(600), {0})
     found = [row.detail for row in look.learners(model)]
     few = ["kernel", "linear", "output_neighbours", "stack", "recent_kernel"]
@@ -63,7 +63,7 @@ def test_shares_of_a_committee_add_up_to_the_score(default):
         for label in range(5):
             why = look.explain(model, x, label, by_feature=False)
             assert why.shares.sum() == pytest.approx(model.score(x)[label], abs=1e-12)
-    assert why.names[5] == "committee: stack"
+    assert why.names[4] == "committee: stack"
     assert why.to_dict()["learners"] == why.names
     with pytest.raises(ValueError, match="learner 0 is committee"):
         look.tree_path(model, 0, X[0])
@@ -99,8 +99,8 @@ def test_trees_beside_a_committee_keep_their_places(stream):
     model = bl.AdaOLMR(5, learners=[committee(), bl.learners.paper_trees(2)])
     model.learn(X, Y)
     rows = look.learners(model)
-    assert [row.nodes is None for row in rows] == [True] * 9 + [False] * 2
-    _, masses = look.tree_path(model, 9, X[0])
+    assert [row.nodes is None for row in rows] == [True] * 10 + [False] * 2
+    _, masses = look.tree_path(model, 10, X[0])
     votes = np.array([masses.get(label, 1.0) for label in range(5)])
-    np.testing.assert_allclose(model.votes(X[0])[9], votes / votes.sum(), rtol=1e-12)
+    np.testing.assert_allclose(model.votes(X[0])[10], votes / votes.sum(), rtol=1e-12)
     assert sum(row.splits for row in look.feature_splits(model)) > 0

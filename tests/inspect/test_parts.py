@@ -17,6 +17,7 @@ from boostline.learners import (
     Neighbours,
     Ridge,
     SparseLinear,
+    Tracker,
 )
 
 K = 5
@@ -56,7 +57,7 @@ def as_votes(kind, model, raw):
         votes = p * p / (p + 1e-3) + 3e-3 * share + 1e-6
     elif kind == "centroids":
         votes = np.exp(10.0 * raw)
-    elif kind == "linear":
+    elif kind in ("linear", "tracker"):
         votes = 1 / (1 + np.exp(-raw)) + 1e-6
     else:
         votes = raw + 1e-6
@@ -64,7 +65,7 @@ def as_votes(kind, model, raw):
 
 
 @pytest.mark.parametrize("data", [table, words])
-@pytest.mark.parametrize("learner", [SparseLinear(), Centroids(), Linear(), Ridge()])
+@pytest.mark.parametrize("learner", [SparseLinear(), Centroids(), Linear(), Ridge(), Tracker()])
 def test_parts_of_a_linear_model_sum_to_its_score(learner, data):
     X, Y = data()
     model = bl.LabelRanker(K, learners=[learner])

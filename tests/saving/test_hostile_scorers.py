@@ -20,7 +20,7 @@ MODELS = {
     "before the first fit": (20, [committee(), L.Kernel(64)]),
     "kernel before the switch": (50, [committee(), L.Kernel(64)]),
     "kernel after the switch": (80, [committee(), L.Kernel(64)]),
-    "others": (60, [L.Linear(memory=30), L.Ridge(), L.Neighbours(5, 30), L.Recency()]),
+    "others": (60, [L.Linear(memory=30), L.Ridge(), L.Neighbours(5, 30), L.Recency(), L.Tracker()]),
     "sparse": (80, [committee(n_landmarks=40, few_features=1)]),
     "text": (
         40,

@@ -1,7 +1,7 @@
 """What each feature adds to the score of a linear member: exact, because that score is a sum over features.
 
-`SparseLinear` and `Linear` add to the margin of the label (before it becomes a probability), `Ridge` to its prediction,
-`Centroids` to the cosine between the row and the label's mean row.
+`SparseLinear`, `Linear` and `Tracker` add to the margin of the label (before it becomes a probability), `Ridge` to its
+prediction, `Centroids` to the cosine between the row and the label's mean row.
 """
 
 from __future__ import annotations
@@ -109,6 +109,15 @@ def _linear(
     return np.arange(len(x)), scaled_units(member, x) * own, float(bias[label])
 
 
+def _tracker(
+    member: Member, x: FloatArray, label: int
+) -> tuple[NDArray[np.int64], FloatArray, float]:
+    moments = Moments.of(member, "scale.")
+    weights, bias = member.arrays("weights", "bias")
+    units = clipped((x - moments.mean) * moments.inverse_deviation)
+    return np.arange(len(x)), units * weights.reshape(len(x), -1)[:, label], float(bias[label])
+
+
 def _ridge(
     member: Member, x: FloatArray, label: int
 ) -> tuple[NDArray[np.int64], FloatArray, float]:
@@ -126,4 +135,5 @@ _EXPLAIN: dict[
     "centroids": _centroids,
     "linear": _linear,
     "ridge": _ridge,
+    "tracker": _tracker,
 }

@@ -40,7 +40,7 @@ MEMBERS: tuple[Scorer, ...] = (
     Tracker(step=0.2),
     Generations(Kernel(n_landmarks=200), length=300),
     SparseLinear(emphasis=4),
-    Centroids(most_labels=MANY_LABELS),
+    Centroids(most_labels=512),
 )
 
 
@@ -56,11 +56,11 @@ class Committee(Description):
     members
         Descriptions of scorers, in the order of their votes.
     few_features
-        With more features than this, members whose cost grows with the number of features (`Ridge`, `Neighbours`) are
-        left out. If features are added later, these members use only this many.
+        With more features than this, members whose cost grows with the number of features (`Ridge`, `Neighbours`,
+        `Tracker`) are left out. If features are added later, these members use only this many.
     few_labels
-        With more labels than this, `Ridge`, `Neighbours`, `Stack` and `Generations` are left out, and the others have
-        fewer landmarks, rows and replays, so that a row still takes a millisecond or two.
+        With more labels than this, `Ridge`, `Neighbours`, `Stack`, `Tracker` and `Generations` are left out, and the
+        others have fewer landmarks, rows and replays, so that a row still takes a millisecond or two.
     most_weights
         If the number of features times that of labels is larger, only members that make a weight when it is first
         needed (`SparseLinear`, `Centroids`) take part, if there are any.

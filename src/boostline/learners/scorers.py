@@ -17,7 +17,7 @@ from boostline.contract.numbers import real_number, whole_number
 from boostline.learners.description import Description
 
 #: Numbers that a member goes through for a row, where labels are many: a fraction of a millisecond.
-MOST_WORK = 750_000
+MOST_WORK = 2_000_000
 
 #: `Description.prior` of learners for streams that change or are sorted.
 INSURANCE = 0.12

@@ -11,7 +11,7 @@ import numpy as np
 
 from boostline.reference.losses import BoolArray, FloatArray, rank_loss
 
-RATES = (0.5, 0.25, 0.1, 0.03)  # of the chains
+RATES = (0.35, 0.15, 0.06, 0.02)  # of the chains
 SHARE = 1e-3  # of a chain, times its rate: what goes back to the prior after each row
 CHAIN_SHARE = 1e-3  # of the masses of the chains, likewise
 TEMPERATURES = (1, 2, 4)
