@@ -75,7 +75,8 @@ class TrackerScorer final : public Scorer {
     void learn(const Row&, const Targets& targets, double importance, const double*) noexcept override {
         const std::size_t d = scale_.n_features();
         std::vector<double>& steps = scratch_.probabilities;
-        const double length = importance * (4.0 * step_ / (1.0 + dot(scratch_.inputs.data(), scratch_.inputs.data(), d)));
+        const double length =
+            importance * (4.0 * step_ / (1.0 + dot(scratch_.inputs.data(), scratch_.inputs.data(), d)));
         for (std::size_t j = 0; j < n_labels_; ++j) {
             const double y = static_cast<double>(targets.value[j]);
             steps[j] = targets.value[j] < 0 ? 0.0 : length * (y - steps[j]);  // nothing is learnt of an unknown label
