@@ -53,8 +53,9 @@ class Committee final : public Learner {
         if (!(labels.importance > 0.0)) return;
         targets_.assign(labels);
         for (std::size_t i = 0; i < members_.size(); ++i)
-            members_[i].scorer->prepare(row_of(i, x, workspace_), targets_, labels.importance,
-                                        &workspace_.raw[i * n_labels_]);
+            if (learns(i, labels))
+                members_[i].scorer->prepare(row_of(i, x, workspace_), targets_, labels.importance,
+                                            &workspace_.raw[i * n_labels_]);
     }
     void cancel() noexcept override {
         for (const Member& member : members_) member.scorer->cancel();
@@ -62,8 +63,9 @@ class Committee final : public Learner {
     void commit(const Row& x, const Labels& labels) noexcept override {
         if (!(labels.importance > 0.0)) return;
         for (std::size_t i = 0; i < members_.size(); ++i)
-            members_[i].scorer->learn(row_of(i, x, workspace_), targets_, labels.importance,
-                                      &workspace_.raw[i * n_labels_]);
+            if (learns(i, labels))
+                members_[i].scorer->learn(row_of(i, x, workspace_), targets_, labels.importance,
+                                          &workspace_.raw[i * n_labels_]);
     }
     bool hears_costs() const override { return false; }
     bool works_in_commit() const override { return true; }
@@ -89,9 +91,16 @@ class Committee final : public Learner {
             lessons_[r].targets.assign(rows[r].labels);
             lessons_[r].importance = rows[r].is_learned() ? rows[r].labels.importance : 0.0;
         }
+        // Of rows without a pair most members learn nothing.
+        ranked_lessons_.clear();
+        if (std::any_of(rows, rows + n, [](const Example& row) { return !is_for_all(row.labels); })) {
+            ranked_lessons_.assign(lessons_.begin(), lessons_.begin() + static_cast<std::ptrdiff_t>(n));
+            for (std::size_t r = 0; r < n; ++r)
+                if (!is_for_all(rows[r].labels)) ranked_lessons_[r].importance = 0.0;
+        }
         for (std::size_t i = 0; i < members_.size() && n > 1; ++i) {
             const Row* x = members_[i].reads.empty() ? block_.features.data() : place_inputs(i, n, block_);
-            n = std::min(n, members_[i].scorer->make_room_for_block(x, lessons_.data(), n));
+            n = std::min(n, members_[i].scorer->make_room_for_block(x, lessons_of(i), n));
         }
         return n;
     }
@@ -101,7 +110,7 @@ class Committee final : public Learner {
         const auto learn = [&](std::size_t i) {
             const auto start = std::chrono::steady_clock::now();
             const Row* rows = rows_of(i, block_.features.data(), n, block_);
-            members_[i].scorer->learn_block(rows, lessons_.data(), n, n_labels_, block_.raw_of(i));
+            members_[i].scorer->learn_block(rows, lessons_of(i), n, n_labels_, block_.raw_of(i));
             make_block_votes(i, n, block_, votes, stride);
             seconds_[i] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         };
@@ -144,7 +153,7 @@ class Committee final : public Learner {
 
     std::size_t memory_bytes() const override {
         std::size_t total = sizeof(*this) + (workspace_.raw.capacity() + workspace_.inputs.capacity()) * sizeof(double);
-        total += block_.memory_bytes() + lessons_.size() * (sizeof(Lesson) + n_labels_);
+        total += block_.memory_bytes() + (lessons_.size() + ranked_lessons_.size()) * (sizeof(Lesson) + n_labels_);
         for (const Member& member : members_) total += member.scorer->memory_bytes();
         return total;
     }
@@ -184,6 +193,16 @@ class Committee final : public Learner {
                    (features.capacity() + rows.capacity()) * sizeof(Row);
         }
     };
+    // Whether every member learns from a row: there is a pair to rank, or a label is not known.
+    static bool is_for_all(const Labels& labels) { return labels.has_pairs() || !labels.are_all_known(); }
+    bool learns(std::size_t i, const Labels& labels) const {
+        return is_for_all(labels) || members_[i].scorer->learns_without_pairs();
+    }
+    const Lesson* lessons_of(std::size_t i) const {
+        return (ranked_lessons_.empty() || members_[i].scorer->learns_without_pairs() ? lessons_ : ranked_lessons_)
+            .data();
+    }
+
     static constexpr double kWorthThreads = 5e-5;  // seconds of work that pay for waking them
 
     Row row_of(std::size_t i, const Row& x, const Workspace& workspace) const {
@@ -248,7 +267,7 @@ class Committee final : public Learner {
     Workspace workspace_;  // between predict_to_learn and learn
     Targets targets_;
     Block block_;
-    std::vector<Lesson> lessons_;                   // of the block
+    std::vector<Lesson> lessons_, ranked_lessons_;  // of the block; the second for members that want a pair to rank
     std::vector<std::vector<std::size_t>> levels_;  // members, each level reads those before
     std::vector<double> seconds_;                   // that each member took for the last block
 };

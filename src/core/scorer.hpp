@@ -53,6 +53,10 @@ class Scorer {
     virtual std::string kind() const = 0;
     virtual Vote vote() const = 0;
 
+    // Whether it learns from rows of which every label is known and all are relevant, or none is: what it gives is then
+    // how frequent labels are among all rows, not among those that have something to rank.
+    virtual bool learns_without_pairs() const { return false; }
+
     // Raw scores of a row; changes nothing, may run in several threads at once.
     virtual void score(const Row& x, double* raw) const = 0;
     // The same just before `prepare` and `learn` with the same row: may keep intermediate results for them.

@@ -43,18 +43,19 @@ def test_the_core_follows_the_rule():
 
 
 @pytest.mark.parametrize("relevant", [set(), set(range(5))])
-def test_rows_without_a_pair_are_learned_by_learners_that_follow_labels(relevant):
+def test_of_rows_without_a_pair_trackers_alone_learn(relevant):
     X, Y = stream(60)
-    model = bl.LabelRanker(5, learners=[bl.learners.Recency(1.0), bl.learners.HoeffdingTree()])
+    members = bl.learners.Committee([bl.learners.Ridge(), bl.learners.Tracker()])
+    model = bl.LabelRanker(5, learners=[members, bl.learners.Recency(), bl.learners.HoeffdingTree()])
     model.learn(X, Y)
     before, pairs = model.state()["arrays"], model.rows_without_pairs
     model.learn(X[0], relevant)
     after = model.state()["arrays"]
     assert model.rows_without_pairs == pairs + 1
-    counted = after["learners.0.counts"] - before["learners.0.counts"]
-    np.testing.assert_array_equal(counted, [float(label in relevant) for label in range(5)])
-    for name in before:  # its weights and trees that follow the costs stay
-        if name.startswith(("chain_", "pool_", "learners.1.")):
+    moved = after["learners.0.tracker.bias"] - before["learners.0.tracker.bias"]
+    assert (moved > 0).all() if relevant else (moved < 0).all()
+    for name in before:
+        if name.startswith(("chain_", "pool_", "learners.")) and ".tracker." not in name:
             np.testing.assert_array_equal(after[name], before[name], name)
 
 

@@ -72,7 +72,8 @@ def compare_votes(learner, twin, encode, X, Y, tolerance):
             model.votes(x)[0], expected, rtol=tolerance, atol=tolerance, err_msg=f"row {t}"
         )
         model.learn(x, y)
-        twin.learn(x, y.astype(float))
+        if isinstance(learner, Tracker) or (y.any() and not y.all()):
+            twin.learn(x, y.astype(float))
 
 
 @pytest.mark.parametrize("zeros", [0.0, 0.8])
@@ -183,7 +184,7 @@ def test_ridge_is_batch_ridge_at_every_step():
 class BatchKernel:
     """Kernel ridge regression solved anew for every row, with the scale of the last rebuild."""
 
-    def __init__(self, landmarks, ridge=0.2, jitter=1e-3):
+    def __init__(self, landmarks, ridge=0.3, jitter=1e-3):
         self.X, self.Y, self.M, self.ridge, self.jitter = [], [], landmarks, ridge, jitter
         self.scale = None
 
@@ -227,7 +228,7 @@ class BatchKernel:
 def test_kernel_is_batch_kernel_ridge_at_every_step(zeros):
     """Distances are in single precision, and, while there are not all landmarks, products with the inverse."""
     X, Y = stream(220, zeros=zeros)
-    compare_votes(Kernel(n_landmarks=100), BatchKernel(100), soft_clip, X, Y, 1e-4)
+    compare_votes(Kernel(n_landmarks=100, ridge=0.3), BatchKernel(100), soft_clip, X, Y, 1e-4)
 
 
 def test_repeated_rows_do_not_break_the_kernel():
@@ -245,6 +246,8 @@ def test_recursive_least_squares_does_not_drift():
     Y = X[:, :K] + 0.5 * rng.normal(size=(n, K)) > 0.5
     model = bl.LabelRanker(K, learners=[Ridge()], drift=None)
     twin = BatchRidge(d)
+    kept = Y.any(axis=1) & ~Y.all(axis=1)
+    X, Y = X[kept], Y[kept]
     model.learn(X, Y)
     count = np.arange(len(X))[:, None]
     mean = np.vstack([np.zeros(d), np.cumsum(X, axis=0)[:-1]]) / np.maximum(count, 1)

@@ -102,12 +102,11 @@ def test_a_golden_file_scores_and_goes_on_as_the_twin_does(path):
     "path", [p for p in FILES if name_of(p).startswith("mix")], ids=lambda path: path.stem
 )
 def test_the_counts_in_a_golden_file_are_those_of_the_rows(path):
-    """By hand: sums over the rows, each faded once for every later one. Once only rows with a pair were learned."""
+    """By hand: sums over the rows that have a pair, each faded once for every later one."""
     model = bl.load(path)
     X, Y, weights = make.rows(0, make.ROWS[name_of(path)])
     ranked = Y.any(axis=1) & ~Y.all(axis=1)
-    learned = ranked if path.name < "format-3" else np.full(len(Y), True)
-    relevant, weights = Y[learned], weights[learned]
+    relevant, weights = Y[ranked], weights[ranked]
     ages = np.arange(len(weights))[::-1]
     votes = model.votes(X[0])[-len(make.DECAYS) :]
     for decay, found in zip(make.DECAYS, votes, strict=True):

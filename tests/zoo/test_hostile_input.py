@@ -14,7 +14,7 @@ from scipy import sparse
 from states import assert_same_model, assert_same_state
 
 import boostline as bl
-from boostline.learners import composite_scorers, scorers
+from boostline.learners import Tracker, composite_scorers, scorers
 from boostline.metrics import rank_loss
 
 x = np.zeros(D)
@@ -167,8 +167,10 @@ NO_PAIR = {
 @pytest.mark.parametrize("case", NO_PAIR)
 def test_of_rows_without_a_pair_or_weight_learners_learn_nothing(kind, case):
     relevant, options = NO_PAIR[case]
-    if kind.booster is bl.LabelRanker and case not in ("all unknown", "no weight"):
-        pytest.skip("it learns what is known: tests/boosters/test_label_ranker.py")
+    if case == "the rest unknown" and kind.booster is bl.LabelRanker:
+        pytest.skip("it learns what is known: tests/topk/test_explorer.py")
+    if case in ("no label", "all labels") and any(isinstance(one, Tracker) for one in kind.learners):
+        pytest.skip("it learns how frequent labels are: tests/boosters/test_label_ranker.py")
     model, x = kind.make(), rows(41)[0][-1]
     model.learn(*rows(40))
     before, n_restarts = model.state(), model.n_restarts
@@ -176,7 +178,7 @@ def test_of_rows_without_a_pair_or_weight_learners_learn_nothing(kind, case):
     after = model.state()
     assert model.clock == 41 and model.n_restarts == n_restarts
     for name, array in before["arrays"].items():
-        if name.startswith("learners."):
+        if name.startswith("learners.") and ".tracker" not in name:
             np.testing.assert_array_equal(after["arrays"][name], array, name)
     np.testing.assert_equal(after["python"], before["python"])
 
@@ -193,7 +195,7 @@ def test_missing_constant_late_and_large_values_do_little_harm(kind):
     model, late = kind.make(), slice(100, None)
     scores = model.learn(X, Y)
     assert np.isfinite(scores).all()
-    assert rank_loss(Y[late], scores[late]) < rank_loss(Y[late], clean[late]) + 0.12
+    assert rank_loss(Y[late], scores[late]) < rank_loss(Y[late], clean[late]) + 0.1
     extreme = np.vstack([np.full(D + 3, np.nan), np.full(D + 3, 1e100)])
     assert np.isfinite(model.score(extreme)).all()
 

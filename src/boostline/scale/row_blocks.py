@@ -31,9 +31,10 @@ class RowBlock:
 
     @cached_property
     def is_learned(self) -> NDArray[np.bool_]:
-        """Rows that learners hear of: with a weight, and with a label that is known."""
+        """Rows that learners hear of: with a weight, and with a pair of labels or some labels that are unknown."""
         n_known = self.sets.n_labels - self.sets.unknown.sizes
-        return (n_known > 0) & (self.given_weights > 0.0)
+        without_pairs = (n_known > 0) & (n_known < self.sets.n_labels)
+        return (self.has_pairs | without_pairs) & (self.given_weights > 0.0)
 
     @cached_property
     def has_pairs(self) -> NDArray[np.bool_]:

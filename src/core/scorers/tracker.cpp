@@ -57,6 +57,7 @@ class TrackerScorer final : public Scorer {
 
     std::string kind() const override { return "tracker"; }
     Vote vote() const override { return Vote::proportional; }
+    bool learns_without_pairs() const override { return true; }
 
     void score(const Row& x, double* raw) const override {
         static thread_local Scratch scratch;
