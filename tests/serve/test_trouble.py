@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from fuzzed_requests import ask
+from serving import shell
 
 import boostline as bl
 from boostline.serve.app import Door
@@ -151,3 +152,20 @@ def test_whatever_goes_wrong_when_writing_those_who_wait_hear_of_it(store):
         assert writer.write(Entry("labels", body=b"{}")).offset == 2
     finally:
         writer.close()
+
+
+@pytest.mark.parametrize("name", ["events.parquet", "events.jsonl"])
+def test_the_log_can_be_exported(store, tmp_path, name):
+    async def work(service, post, get):
+        await post("/rank", id="r", features=[1.0, 2.0], top=1)
+        await post("/feedback", id="r", relevant=["a"])
+
+    run(store, work)
+    path = tmp_path / name
+    assert shell("log", "export", "--store", store, "--to", path).returncode == 0
+    if name.endswith("parquet"):
+        rows = pytest.importorskip("pyarrow.parquet").read_table(path).to_pylist()
+    else:
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [row["kind"] for row in rows][:3] == ["begin", "rank", "feedback"]
+    assert rows[1]["id"] == rows[2]["id"] == "r" and rows[2]["of"] == rows[1]["offset"]

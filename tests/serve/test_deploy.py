@@ -1,0 +1,42 @@
+"""Files to run the service with."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from boostline.serve.command import serve
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze")
+def test_systemd_takes_the_unit(tmp_path):
+    unit = tmp_path / "boostline.service"
+    text = (DEPLOY / "boostline.service").read_text()
+    assert "/opt/boostline/bin/boostline serve" in text
+    unit.write_text(text.replace("/opt/boostline/bin/boostline", sys.executable))
+    command = ["systemd-analyze", "verify", "--man=no", str(unit)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    said = [line for line in done.stderr.splitlines() if "boostline.service" in line]
+    assert not said, said
+
+
+@pytest.mark.skipif(shutil.which("hadolint") is None, reason="there is no hadolint")
+def test_the_image_passes_its_linter():
+    subprocess.run(["hadolint", str(DEPLOY / "Dockerfile")], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"), [("boostline.service", "ExecStart="), ("Dockerfile", "ENTRYPOINT")]
+)
+def test_options_that_they_give_are_there(name, begins):
+    _, _, rest = (DEPLOY / name).read_text().partition(f"\n{begins}")
+    given = set(re.findall(r"--([a-z-]+)", rest.partition("\n#")[0]))
+    known = {option.replace("_", "-") for option in serve.__annotations__}
+    assert {"store"} <= given <= known
