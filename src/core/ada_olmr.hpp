@@ -130,6 +130,7 @@ class AdaOLMR final : public Booster {
 
     // c^{i+1}: the gradient of the pairwise logistic loss at s^i.
     void compute_costs(int i, const Labels& labels, PairScratch& scratch) override {
+        if (steps_ == Steps::paper && write_at_once(i, labels, scratch, write_logistic_costs)) return;
         split_scores(i, labels, scratch);
         const std::size_t n_relevant = scratch.relevant.size(), n_irrelevant = scratch.irrelevant.size();
         scratch.relevant_sum.resize(n_relevant);

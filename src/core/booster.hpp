@@ -208,6 +208,19 @@ class Booster {
         return &votes_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)];
     }
 
+    // Both of these and all between at once, where that is possible: `write(scored labels, room, costs, inversions)`.
+    template <class Write>
+    bool write_at_once(int i, const Labels& labels, PairScratch& scratch, Write&& write) {
+        if (!has_wide_pairs() || !labels.are_all_known()) return false;
+        scratch.room.resize(room_for_wide_pairs(labels.is_relevant.size()));
+        const ScoredLabels scored{expert_row(i),          labels.is_relevant.data(), labels.is_relevant.size(),
+                                  labels.relevant.data(), labels.relevant.size(),    labels.pair_weight()};
+        double inversions = 0.0;
+        if (!write(scored, scratch.room.data(), cost_row(i), inversions)) return false;
+        rank_losses_[static_cast<std::size_t>(i)] = labels.pair_weight() * inversions;
+        return true;
+    }
+
     // Spreads sums over pairs to a cost vector: w_Y * sum for irrelevant labels, -w_Y * sum for relevant ones.
     void write_costs(int i, const Labels& labels, const PairScratch& scratch) {
         double* c = cost_row(i);
@@ -274,9 +287,10 @@ class Booster {
     void gather_votes(const Row& x) {
         const auto k = static_cast<std::size_t>(n_labels_);
         scratch_.resize(static_cast<std::size_t>(learners_.n_threads()));
-        learners_.expect_vote(x);
+        const bool expected = learners_.expect_vote(x);
         learners_.for_each([&](std::size_t i, Learner& learner, int) {
-            learner.predict_to_learn(x, &votes_[learners_.first_vote(i) * k]);
+            double* votes = &votes_[learners_.first_vote(i) * k];
+            expected ? learner.predict_expected(x, votes) : learner.predict_to_learn(x, votes);
         });
     }
 

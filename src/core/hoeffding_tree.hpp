@@ -50,7 +50,14 @@ class HoeffdingTree final : public Learner {
     std::unique_ptr<Learner> clone() const override { return std::make_unique<HoeffdingTree>(*this); }
 
     void predict(const Row& x, double* votes) const override { vote(node(find_leaf(x)), votes); }
-    void predict_to_learn(const Row& x, double* votes) override { vote(node(row_.leaf = find_leaf(x)), votes); }
+    void predict_to_learn(const Row& x, double* votes) override {
+        row_.leaf = find_leaf(x);
+        predict_expected(x, votes);
+    }
+    void predict_expected(const Row&, double* votes) override {
+        row_.knows_entries = false;
+        vote(node(row_.leaf), votes);
+    }
     bool hears_costs_of_relevant_alone() const override { return true; }
     // What a row needs of a tree lies far apart: the leaf, its entries, the statistics of its labels.
     void expect_vote(const Row& x, int step) noexcept override {
@@ -64,10 +71,12 @@ class HoeffdingTree final : public Learner {
     }
     void expect_labels(const Labels& labels) noexcept override {
         const Node& leaf = node(row_.leaf);
+        if (row_.entries.capacity() <= labels.relevant.size()) return;  // a hint gets no memory
+        find_entries(leaf, labels);
         if (leaf.stats.empty()) return;
         fetch(leaf.stats.data(), range_width() * sizeof(double));
-        for (const Entry& entry : leaf.entries)
-            if (entry.stats >= 0 && labels.is_relevant[static_cast<std::size_t>(entry.label)])
+        for (const std::int32_t i : row_.entries)
+            if (const Entry& entry = leaf.entries[static_cast<std::size_t>(i)]; entry.stats >= 0)
                 fetch(block(leaf, entry), block_width() * sizeof(double));
     }
 
@@ -76,14 +85,25 @@ class HoeffdingTree final : public Learner {
     // or that may need room under a cap, is learned here, and can be taken back.
     void prepare(const Row& x, const Labels& labels, const double* costs, const double* weights) override {
         row_.clear();
-        Node& leaf = node(row_.leaf);  // where predict_to_learn found it to fall
+        Node& leaf = node(row_.leaf);  // where the row was found to fall when it was voted on
+        if (!row_.knows_entries) {
+            row_.entries.reserve(labels.relevant.size() + 1);
+            find_entries(leaf, labels);
+        }
         double weight_after = leaf.weight;
-        std::size_t n_new = 0, n_unobserved = 0;
+        std::size_t n_new = 0, n_unobserved = 0, n_passed = 0;
         for (const std::int32_t label : labels.relevant) {
+            std::int32_t entry = -1;
+            if (n_passed < row_.entries.size()) {  // both are in the order of labels
+                const std::int32_t next = row_.entries[n_passed];
+                if (leaf.entries[static_cast<std::size_t>(next)].label == label) {
+                    entry = next;
+                    ++n_passed;
+                }
+            }
             const double importance =
                 settings_.weight_scale * weights[0] * (1.0 - costs[static_cast<std::size_t>(label)]);
             if (!(importance > 0.0)) continue;
-            std::int32_t entry = find_entry(leaf, label);
             if (entry < 0 || leaf.entries[static_cast<std::size_t>(entry)].stats < 0) ++n_unobserved;
             if (entry < 0) {
                 entry = leaf.n_entries() + static_cast<std::int32_t>(n_new++);
@@ -96,15 +116,19 @@ class HoeffdingTree final : public Learner {
         for (std::size_t f = 0; f < gathered_.size(); ++f)
             gathered_[f] = x.dense[static_cast<std::size_t>(settings_.features[f])];
         if (settings_.max_bytes == 0 && !(leaf.active && is_time_to_try(leaf, weight_after))) {
-            leaf.entries.reserve(room_for(leaf.entries.size() + n_new));
+            if (n_new > 0) leaf.entries.reserve(room_for(leaf.entries.size() + n_new));
             if (leaf.active && n_unobserved > 0)
                 leaf.stats.reserve(stats_bytes(n_observed(leaf) + n_unobserved) / sizeof(double));
             return;
         }
         row_.undo = SpareUndos::take();
         row_.undo->begin(nodes_, counts_, static_cast<std::size_t>(row_.leaf), range_width(), block_width(),
-                         [&](std::int32_t label) { return labels.is_relevant[static_cast<std::size_t>(label)] != 0; });
-        for (const RowLabel& label : row_.labels) learn_label(find_leaf(x), label);
+                         row_.entries);
+        std::int32_t at = row_.leaf;
+        for (const RowLabel& label : row_.labels) {
+            at = find_leaf(x, at);  // it may have split
+            learn_label(at, label);
+        }
     }
     void cancel() noexcept override {
         if (row_.undo) row_.undo->run(nodes_, counts_);
@@ -119,11 +143,11 @@ class HoeffdingTree final : public Learner {
                                label.importance);
             }
         row_.clear();
-        if (settings_.max_bytes != 0) std::vector<RowLabel>().swap(row_.labels);  // a cap allows for the tree alone
+        if (settings_.max_bytes != 0) row_.release();  // a cap allows for the tree alone
     }
 
     std::size_t memory_bytes() const override {
-        std::size_t total = fixed_bytes() + nodes_.allocated_bytes() + row_.labels.capacity() * sizeof(RowLabel);
+        std::size_t total = fixed_bytes() + nodes_.allocated_bytes() + row_.allocated_bytes();
         for (std::size_t i = 0; i < nodes_.size(); ++i)
             total += nodes_[i].entries.capacity() * sizeof(Entry) + nodes_[i].stats.capacity() * sizeof(double);
         return total;
@@ -149,6 +173,8 @@ class HoeffdingTree final : public Learner {
     // The row between prepare and commit; a copy of a tree has none.
     struct RowAtHand {
         std::int32_t leaf = 0;
+        bool knows_entries = false;
+        std::vector<std::int32_t> entries;  // of the leaf, those of relevant labels, in the order of labels
         std::vector<RowLabel> labels;
         std::unique_ptr<TreeUndo> undo;  // of a row that has been learned already
 
@@ -159,6 +185,13 @@ class HoeffdingTree final : public Learner {
         void clear() noexcept {
             SpareUndos::give_back(std::move(undo));
             labels.clear();
+        }
+        void release() noexcept {
+            std::vector<std::int32_t>().swap(entries);
+            std::vector<RowLabel>().swap(labels);
+        }
+        std::size_t allocated_bytes() const {
+            return entries.capacity() * sizeof(std::int32_t) + labels.capacity() * sizeof(RowLabel);
         }
     };
 
@@ -213,8 +246,8 @@ class HoeffdingTree final : public Learner {
         return n == 0 ? 0 : (range_width() + room_for(n) * block_width()) * sizeof(double);
     }
 
-    std::int32_t find_leaf(const Row& x) const {
-        std::int32_t i = 0;
+    std::int32_t find_leaf(const Row& x, std::int32_t from = 0) const {
+        std::int32_t i = from;
         for (;;) {
             const TreeRoute& here = route(i);
             if (here.covariate < 0) return i;
@@ -273,6 +306,21 @@ class HoeffdingTree final : public Learner {
         return weight - leaf.last_try > settings_.grace_period;
     }
 
+    // There is room for one more than there are relevant labels.
+    void find_entries(const Node& leaf, const Labels& labels) noexcept {
+        row_.entries.resize(labels.relevant.size() + 1);
+        std::int32_t* found = row_.entries.data();
+        std::size_t n = 0;
+        for (std::size_t i = 0; i < leaf.entries.size(); ++i) {  // without a branch that nobody could foresee
+            found[n] = static_cast<std::int32_t>(i);
+            n += labels.is_relevant[static_cast<std::size_t>(leaf.entries[i].label)];
+        }
+        row_.entries.resize(n);
+        std::sort(row_.entries.begin(), row_.entries.end(), [&](std::int32_t a, std::int32_t b) {
+            return leaf.entries[static_cast<std::size_t>(a)].label < leaf.entries[static_cast<std::size_t>(b)].label;
+        });
+        row_.knows_entries = true;
+    }
     static std::int32_t find_entry(const Node& leaf, std::int32_t label) {
         for (std::size_t i = 0; i < leaf.entries.size(); ++i)
             if (leaf.entries[i].label == label) return static_cast<std::int32_t>(i);
@@ -344,9 +392,15 @@ class HoeffdingTree final : public Learner {
         seen.labels.clear();
         for (const Entry& entry : leaf.entries)
             if (entry.stats >= 0) seen.labels.push_back(stats_of(leaf, entry));
-        if (!tie && coarse.largest_lead(seen) <= bound) return;  // so in nearly all tries, and soon found
+        if (tie) {  // whatever is best
+            const std::vector<std::size_t>& covariates = coarse.candidates(seen);
+            const Split split = covariates.size() <= kGroup ? exact.best_among(seen, covariates) : exact.best(seen);
+            if (split.covariate >= 0) apply(leaf_id, split);
+            return;
+        }
+        if (coarse.rules_out(seen, bound)) return;  // so in nearly all tries, and soon found
         const Split split = exact.best(seen);
-        if (split.covariate >= 0 && (tie || split.gain - split.runner_up > bound)) apply(leaf_id, split);
+        if (split.covariate >= 0 && split.gain - split.runner_up > bound) apply(leaf_id, split);
     }
 
     // The children take over the labels' masses left and right of the threshold, nothing else.

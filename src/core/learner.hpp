@@ -30,6 +30,8 @@ class Learner {
     // Hints: a row is going to be voted on, in a moment (step 0) and at once (step 1), or learned, after its vote. They
     // may fetch from memory what that needs. Nobody can see that they have been called.
     virtual void expect_vote(const Row&, int) noexcept {}
+    // As predict_to_learn, after both steps of expect_vote with the same row and nothing in between.
+    virtual void predict_expected(const Row& x, double* votes) { predict_to_learn(x, votes); }
     virtual void expect_labels(const Labels&) noexcept {}
 
     // A row is learned in two steps, so that all learners take it or none does. `prepare` does all that can fail, for

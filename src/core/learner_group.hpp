@@ -49,11 +49,13 @@ class LearnerGroup {
             learners_[i]->learn_block(rows, n, votes + first_vote_[i] * k, n_votes_ * k, pool);
     }
 
-    // As in Learner, of all learners; with one thread only, for what is fetched is fetched to one core.
-    void expect_vote(const Row& x) noexcept {
-        if (n_threads_ > 1) return;
+    // As in Learner, of all learners; with one thread only, for what is fetched is fetched to one core. Returns whether
+    // it has been done.
+    bool expect_vote(const Row& x) noexcept {
+        if (n_threads_ > 1) return false;
         for (int step = 0; step < 2; ++step)
             for (const auto& learner : learners_) learner->expect_vote(x, step);
+        return true;
     }
     // Of the learner that gives a vote, if each gives one.
     void expect_labels(std::size_t vote, const Labels& labels) noexcept {

@@ -90,11 +90,17 @@ class OnlineBMR final : public Booster {
 
     // c^{i+1}[l] = phi^{N-i-1}(s^i + e_l), less the constant phi^{N-i-1}(s^i): only pairs that contain l move.
     void compute_costs(int i, const Labels& labels, PairScratch& scratch) override {
+        const auto left = static_cast<std::size_t>(n_votes_ - 1 - i);  // learners still to come
+        const bool has_steps = i < n_votes_ && !cost_function_ && !table_->is_exponential;
+        if (has_steps && write_at_once(i, labels, scratch, [&](const ScoredLabels& of, double* room, double* costs,
+                                                               double& inversions) {
+                return write_step_costs(of, steps(left), room, costs, inversions);
+            }))
+            return;
         split_scores(i, labels, scratch);
         if (i == n_votes_ || cost_function_) return;  // nobody is left to be taught, or it is done
         scratch.relevant_sum.resize(scratch.relevant.size());
         scratch.irrelevant_sum.assign(scratch.irrelevant.size(), 0.0);
-        const auto left = static_cast<std::size_t>(n_votes_ - 1 - i);  // learners still to come
         if (table_->is_exponential)
             exponential_steps(table_->values[left], scratch);
         else
@@ -149,9 +155,12 @@ class OnlineBMR final : public Booster {
         return starts_.emplace(n_relevant, std::move(made)).first->second.get();
     }
 
+    StepRow steps(std::size_t left) const {
+        return {&table_->values[left * table_->width], table_->origin, table_->per_unit,
+                static_cast<std::int32_t>(table_->width) - 2};
+    }
     void table_steps(std::size_t left, PairScratch& scratch) const {
-        const StepRow row{&table_->values[left * table_->width], table_->origin, table_->per_unit,
-                          static_cast<std::int32_t>(table_->width) - 2};
+        const StepRow row = steps(left);
         const Range range = range_of(scratch.irrelevant.data(), scratch.irrelevant.size());
         for (std::size_t l = 0; l < scratch.relevant.size(); ++l)
             scratch.relevant_sum[l] = add_steps(scratch.relevant[l], scratch.irrelevant.data(),

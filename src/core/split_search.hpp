@@ -83,8 +83,8 @@ BOOSTLINE_VECTORISED static void find_gain_ranges(const double* BOOSTLINE_RESTRI
                                                   float share_low, float share_high,
                                                   const float* BOOSTLINE_RESTRICT left_weight,
                                                   const float* BOOSTLINE_RESTRICT left_over,
-                                                  double* BOOSTLINE_RESTRICT possible,
-                                                  double* BOOSTLINE_RESTRICT sure) {
+                                                  float* BOOSTLINE_RESTRICT possible,
+                                                  float* BOOSTLINE_RESTRICT sure) {
     for (std::size_t g = 0; g < n_groups(n); ++g) {
         const std::size_t first = first_of_group(g, n);
         // per cell, so that no loop is short: gcc unrolls short ones instead of vectorising them
@@ -112,8 +112,8 @@ BOOSTLINE_VECTORISED static void find_gain_ranges(const double* BOOSTLINE_RESTRI
                 best_low = low[i] > best_low ? low[i] : best_low;
                 best_high = high[i] > best_high ? high[i] : best_high;
             }
-            possible[first + l] = static_cast<double>(best_low);
-            sure[first + l] = static_cast<double>(best_high);
+            possible[first + l] = best_low;
+            sure[first + l] = best_high;
         }
     }
 }
@@ -145,10 +145,22 @@ template <class Real>
 class SplitSums {
   protected:
     void add_up(const LeafStats& leaf) {
-        if (leaf.n_covariates < kGroup)
-            add_whole_groups(padded(leaf));
-        else
+        if (leaf.n_covariates < kGroup) {
+            some_.resize(leaf.n_covariates);
+            for (std::size_t f = 0; f < some_.size(); ++f) some_[f] = f;
+            add_whole_groups(padded(leaf, some_));
+        } else {
             add_whole_groups(leaf);
+        }
+        set_shares(*std::max_element(total_.begin(), total_.end()));
+    }
+    // Of these covariates alone, kGroup at most.
+    void add_some(const LeafStats& leaf, const std::vector<std::size_t>& covariates) {
+        all_total_.assign(leaf.n_covariates, 0.0);
+        for (const LabelStats& s : leaf.labels)
+            for (std::size_t f = 0; f < leaf.n_covariates; ++f) all_total_[f] += s.weight[f];
+        add_whole_groups(padded(leaf, covariates));
+        set_shares(*std::max_element(all_total_.begin(), all_total_.end()));
     }
 
     std::size_t n_ = 0;                       // covariates
@@ -167,13 +179,14 @@ class SplitSums {
         left_over_.assign(cells, Real(0));
         add_labels(leaf.labels.data(), leaf.labels.size(), {leaf.low, leaf.high, n_}, thresholds_.data(), total_.data(),
                    left_weight_.data(), left_over_.data());
-        const double seen_most = *std::max_element(total_.begin(), total_.end());
+    }
+    void set_shares(double seen_most) {
         for (std::size_t f = 0; f < n_; ++f) share_seen_[f] = total_[f] / seen_most;
     }
 
-    // Fewer covariates than a group has: the rest are covariates that no label has seen.
-    const LeafStats& padded(const LeafStats& leaf) {
-        const std::size_t n = leaf.n_covariates, n_labels = leaf.labels.size();
+    // These covariates, and for the rest of a group covariates that no label has seen.
+    const LeafStats& padded(const LeafStats& leaf, const std::vector<std::size_t>& covariates) {
+        const std::size_t n_labels = leaf.labels.size();
         padding_.resize((n_labels + 1) * LabelStats::kArrays * kGroup);
         padded_.labels.clear();
         const auto next = [&](std::size_t i) {
@@ -181,33 +194,52 @@ class SplitSums {
             wide.clear(kGroup);
             return wide;
         };
+        const auto copy = [&](const double* from, double* to) {
+            for (std::size_t i = 0; i < covariates.size(); ++i) to[i] = from[covariates[i]];
+        };
         for (std::size_t i = 0; i < n_labels; ++i) {
             const LabelStats& s = leaf.labels[i];
             const LabelStats wide = next(i);
-            std::copy(s.weight, s.weight + n, wide.weight);
-            std::copy(s.mean, s.mean + n, wide.mean);
-            std::copy(s.m2, s.m2 + n, wide.m2);
-            std::copy(s.min, s.min + n, wide.min);
-            std::copy(s.max, s.max + n, wide.max);
+            copy(s.weight, wide.weight);
+            copy(s.mean, wide.mean);
+            copy(s.m2, wide.m2);
+            copy(s.min, wide.min);
+            copy(s.max, wide.max);
             padded_.labels.push_back(wide);
         }
         const LabelStats all = next(n_labels);  // of which the range alone is used
-        std::copy(leaf.low, leaf.low + n, all.min);
-        std::copy(leaf.high, leaf.high + n, all.max);
+        copy(leaf.low, all.min);
+        copy(leaf.high, all.max);
         padded_.low = all.min;
         padded_.high = all.max;
         padded_.n_covariates = kGroup;
         return padded_;
     }
 
+    std::vector<std::size_t> some_;
+    std::vector<double> all_total_;  // per covariate of the leaf
     std::vector<double> padding_;
     LeafStats padded_;
 };
 
 class SplitSearch : private SplitSums<double> {
   public:
+    // `runner_up` is found among the covariates that are looked at.
     Split best(const LeafStats& leaf) {
         add_up(leaf);
+        return best_of_sums();
+    }
+    // Of these covariates, in ascending order, kGroup at most.
+    Split best_among(const LeafStats& leaf, const std::vector<std::size_t>& covariates) {
+        add_some(leaf, covariates);
+        Split split = best_of_sums();
+        if (split.covariate >= 0)
+            split.covariate = static_cast<std::int32_t>(covariates[static_cast<std::size_t>(split.covariate)]);
+        return split;
+    }
+
+  private:
+    Split best_of_sums() {
         gain_.resize(left_weight_.size());
         best_of_.resize(n_);
         compute_gains(total_.data(), share_seen_.data(), n_, left_weight_.data(), left_over_.data(), gain_.data());
@@ -226,7 +258,6 @@ class SplitSearch : private SplitSums<double> {
         return split;
     }
 
-  private:
     // Where the j-th threshold of covariate f is.
     std::size_t cell(std::size_t f, std::size_t j) const {
         const std::size_t group = f / kGroup;
@@ -247,39 +278,118 @@ class SplitScreen : private SplitSums<float> {
     // No covariate beats every other one by more than this: a bound that allows for the error of single precision, in
     // the gains and in which branches count as heavy enough.
     double largest_lead(const LeafStats& leaf) {
-        // A share is wrong by 2.4e-4 at most, so its entropy by 1.6e-3 where both sides have a hundredth; divisions
-        // by 1.8e-3.
-        constexpr double kCoarseError = 4e-3, kShareError = 5e-4;
-        // Sums of very many or very large or small numbers are not exact enough in single precision; and the weight
-        // times the sum of squares of a covariate must be finite.
+        if (!can_look_at(leaf)) return kNoBound;
+        return has_wide_split_screen() ? wide_lead(leaf, leaf.labels, kAll) : narrow_lead(leaf);
+    }
+
+    // Whether that is at most `bound`, which some of the labels may show already.
+    bool rules_out(const LeafStats& leaf, double bound) {
+        if (!has_wide_split_screen() || !can_look_at(leaf)) return largest_lead(leaf) <= bound;
+        const std::size_t n_heavy = sort_by_weight(leaf.labels, kRestOfBound * bound);
+        const bool saves_much = n_heavy + n_heavy / 4 < leaf.labels.size();
+        return (saves_much && wide_lead(leaf, labels_, n_heavy) <= bound) ||
+               wide_lead(leaf, leaf.labels, kAll) <= bound;
+    }
+
+    // The covariates that may have the largest gain, ascending; all of them if that cannot be told.
+    const std::vector<std::size_t>& candidates(const LeafStats& leaf) {
+        candidates_.clear();
+        const bool looked = largest_lead(leaf) < kNoBound;
+        const double best = looked ? static_cast<double>(*std::max_element(sure_.begin(), sure_.end())) : 0.0;
+        for (std::size_t f = 0; f < leaf.n_covariates; ++f)
+            if (!looked || static_cast<double>(possible_[f]) + 2.0 * kCoarseError + kGainTie >= best)
+                candidates_.push_back(f);
+        return candidates_;
+    }
+
+  private:
+    // A share is wrong by 2.4e-4 at most, so its entropy by 1.6e-3 where both sides have a hundredth; divisions
+    // by 1.8e-3.
+    static constexpr double kCoarseError = 4e-3, kShareError = 5e-4;
+    static constexpr auto kLow = static_cast<float>(kMinBranchShare - kShareError);
+    static constexpr auto kHigh = static_cast<float>(kMinBranchShare + kShareError);
+    static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+    static constexpr double kNoBound = std::numeric_limits<double>::infinity();
+    // Labels of so much of the weight, for each bit of the bound, are left for later: most tries fail by far.
+    static constexpr double kRestOfBound = 0.28;
+
+    // Sums of very many or very large or small numbers are not exact enough in single precision; and the weight
+    // times the sum of squares of a covariate must be finite.
+    static bool can_look_at(const LeafStats& leaf) {
         constexpr std::size_t kMostLabels = 10'000;
-        constexpr double kLightest = 1e-30, kHeaviest = 1e30, kNarrowest = 1e-200, kWidest = 1e100;
-        constexpr double kNoBound = std::numeric_limits<double>::infinity();
-        if (leaf.labels.size() > kMostLabels) return kNoBound;
+        constexpr double kNarrowest = 1e-200, kWidest = 1e100;
+        bool can = leaf.labels.size() <= kMostLabels;
         for (std::size_t f = 0; f < leaf.n_covariates; ++f) {
             const double width = leaf.high[f] - leaf.low[f];
-            if (width > kWidest || (width > 0.0 && width < kNarrowest)) return kNoBound;
+            can &= !(width > kWidest || (width > 0.0 && width < kNarrowest));
         }
-        constexpr auto kLow = static_cast<float>(kMinBranchShare - kShareError);
-        constexpr auto kHigh = static_cast<float>(kMinBranchShare + kShareError);
-        if (has_wide_split_screen()) {
-            n_ = leaf.n_covariates;
-            for (auto* column : {&total_, &possible_, &sure_}) column->resize(n_);
-            screen_widely(leaf.labels.data(), leaf.labels.size(), {leaf.low, leaf.high, n_}, kLow, kHigh,
-                          {total_.data(), possible_.data(), sure_.data()});
-        } else {
-            add_up(leaf);
-            possible_.resize(n_);
-            sure_.resize(n_);
-            find_gain_ranges(total_.data(), n_, kLow, kHigh, left_weight_.data(), left_over_.data(), possible_.data(),
-                             sure_.data());
+        return can;
+    }
+    static bool is_ordinary(double weight) {
+        constexpr double kLightest = 1e-30, kHeaviest = 1e30;
+        return weight > kLightest && weight < kHeaviest;
+    }
+
+    // Puts light labels last, by powers of two: as many as have `share` of the weight at most, whose number is left out
+    // of what it returns.
+    std::size_t sort_by_weight(const std::vector<LabelStats>& labels, double share) {
+        constexpr std::size_t kPowers = 16;
+        double in_power[kPowers] = {0.0};
+        const std::size_t n = labels.size();
+        powers_.resize(n);
+        double total = 0.0;
+        for (const LabelStats& s : labels) total += s.weight[0];
+        const auto exponent = [](double x) { return static_cast<std::int64_t>(bit_cast<std::uint64_t>(x) >> 52); };
+        const std::int64_t of_total = exponent(total);
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::int64_t below = of_total - exponent(labels[i].weight[0]);
+            powers_[i] = static_cast<std::uint8_t>(std::min<std::int64_t>(below, kPowers - 1));
+            in_power[powers_[i]] += labels[i].weight[0];
         }
+        std::size_t first_light = kPowers;
+        for (double rest = in_power[kPowers - 1]; first_light > 1 && rest <= share * total;
+             rest += in_power[first_light - 1])
+            --first_light;
+        labels_.resize(n);
+        std::size_t n_heavy = 0, n_light = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const bool light = powers_[i] >= first_light;
+            labels_[light ? n - 1 - n_light : n_heavy] = labels[i];
+            n_heavy += light ? 0 : 1;
+            n_light += light ? 1 : 0;
+        }
+        return n_heavy;
+    }
+
+    // A first look at so many labels, or a full one at all.
+    double wide_lead(const LeafStats& leaf, const std::vector<LabelStats>& labels, std::size_t n_heavy) {
+        n_ = leaf.n_covariates;
+        for (auto* column : {&shares_, &possible_, &sure_}) column->resize(n_);
+        double weight = 0.0;  // the leaf's; far less if the first covariate is missing nearly always
+        for (const LabelStats& s : labels) weight += s.weight[0];
+        const GainRanges found{shares_.data(), possible_.data(), sure_.data()};
+        const LeafRange range{leaf.low, leaf.high, n_};
+        if (n_heavy == kAll)
+            screen_widely(labels.data(), labels.size(), weight, range, kLow, kHigh, found);
+        else
+            screen_at_first(labels.data(), n_heavy, labels.size(), weight, range, kLow, kHigh, found);
+        const auto most = static_cast<double>(*std::max_element(shares_.begin(), shares_.end()));
+        if (!is_ordinary(most * (weight > 0.0 ? weight : 1.0))) return kNoBound;
+        return widest_lead(found, n_) + 2.0 * kCoarseError;
+    }
+
+    double narrow_lead(const LeafStats& leaf) {
+        add_up(leaf);
+        possible_.resize(n_);
+        sure_.resize(n_);
+        find_gain_ranges(total_.data(), n_, kLow, kHigh, left_weight_.data(), left_over_.data(), possible_.data(),
+                         sure_.data());
         const double weight = *std::max_element(total_.begin(), total_.end());
-        if (!(weight > kLightest && weight < kHeaviest)) return kNoBound;
+        if (!is_ordinary(weight)) return kNoBound;
         for (std::size_t f = 0; f < n_; ++f)
-            for (double* gain : {&possible_[f], &sure_[f]})
-                if (*gain > -1.0) *gain = std::max(*gain * (total_[f] / weight), 0.0);
-        double first = 0.0, second = 0.0;  // a covariate without candidates counts 0
+            for (float* gain : {&possible_[f], &sure_[f]})
+                if (*gain > -1.0f) *gain = std::max(*gain * static_cast<float>(total_[f] / weight), 0.0f);
+        float first = 0.0f, second = 0.0f;  // a covariate without candidates counts 0
         std::size_t leader = 0;
         for (std::size_t f = 0; f < n_; ++f) {
             if (sure_[f] > first) {
@@ -290,13 +400,15 @@ class SplitScreen : private SplitSums<float> {
                 second = sure_[f];
             }
         }
-        double lead = 0.0;
+        float lead = 0.0f;
         for (std::size_t f = 0; f < n_; ++f) lead = std::max(lead, possible_[f] - (f == leader ? second : first));
-        return lead + 2.0 * kCoarseError;
+        return static_cast<double>(lead) + 2.0 * kCoarseError;
     }
 
-  private:
-    std::vector<double> possible_, sure_;  // what the largest gain of a covariate is at most, and at least
+    std::vector<float> shares_, possible_, sure_;  // of the weight; what a covariate's largest gain is at most, at least
+    std::vector<LabelStats> labels_;               // heavy ones first
+    std::vector<std::size_t> candidates_;
+    std::vector<std::uint8_t> powers_;             // of two, by which a label is lighter than all
 };
 
 }  // namespace boostline

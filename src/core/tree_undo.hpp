@@ -20,11 +20,10 @@ struct TreeCounts {
 
 class TreeUndo {
   public:
-    // Remembers a leaf before a row. `changes(label)` says whether the row has the label; range and block are the
-    // widths of what a leaf's statistics are made of.
-    template <class Changes>
+    // Remembers a leaf before a row, of which these entries may change; range and block are the widths of what a leaf's
+    // statistics are made of.
     void begin(const TreeNodes& nodes, const TreeCounts& counts, std::size_t leaf_id, std::size_t range,
-               std::size_t block, Changes&& changes) {
+               std::size_t block, const std::vector<std::int32_t>& changing) {
         clear();
         const TreeNode& leaf = nodes[leaf_id];
         n_nodes_ = nodes.size();
@@ -35,9 +34,9 @@ class TreeUndo {
         n_entries_ = leaf.entries.size();
         stats_size_ = leaf.stats.size();
         if (stats_size_ > 0) remember(leaf.stats, 0, range);
-        for (std::size_t i = 0; i < n_entries_; ++i) {
+        for (const std::int32_t entry_id : changing) {
+            const auto i = static_cast<std::size_t>(entry_id);
             const TreeNode::Entry& entry = leaf.entries[i];
-            if (!changes(entry.label)) continue;
             entries_.emplace_back(i, entry);
             if (entry.stats >= 0) remember(leaf.stats, range + static_cast<std::size_t>(entry.stats) * block, block);
         }

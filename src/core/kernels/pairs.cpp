@@ -57,21 +57,6 @@ BOOSTLINE_VECTORISED double add_sigmoids(double e_relevant, const double* BOOSTL
     return combine_lanes(lanes) + rest;
 }
 
-// Where a pair is in the table.
-struct StepPlace {
-    std::int32_t cell;
-    double fraction;
-};
-BOOSTLINE_INLINE StepPlace place_of(double relevant, double irrelevant, const StepRow& row) {
-    const double per_unit = static_cast<double>(row.per_unit), end = static_cast<double>(row.last_cell) + 1.0;
-    double position = (irrelevant - relevant - row.origin) * per_unit;
-    position = position > per_unit ? position : per_unit;  // also for NaN, which must not become an index
-    position = position < end ? position : end;
-    const auto found = static_cast<std::int32_t>(position);
-    const std::int32_t cell = found < row.last_cell ? found : row.last_cell;
-    return {cell, position - static_cast<double>(cell)};
-}
-
 BOOSTLINE_VECTORISED static double add_any_steps(double relevant, const double* BOOSTLINE_RESTRICT irrelevant,
                                                  std::size_t n, const StepRow& row,
                                                  double* BOOSTLINE_RESTRICT irrelevant_sum) {

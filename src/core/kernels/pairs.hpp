@@ -21,6 +21,21 @@ struct StepRow {
     std::int32_t last_cell;  // there is one more value than cells
 };
 
+// Where a pair is in the table.
+struct StepPlace {
+    std::int32_t cell;
+    double fraction;
+};
+BOOSTLINE_INLINE StepPlace place_of(double relevant, double irrelevant, const StepRow& row) {
+    const double per_unit = static_cast<double>(row.per_unit), end = static_cast<double>(row.last_cell) + 1.0;
+    double position = (irrelevant - relevant - row.origin) * per_unit;
+    position = position > per_unit ? position : per_unit;  // also for NaN, which must not become an index
+    position = position < end ? position : end;
+    const auto found = static_cast<std::int32_t>(position);
+    const std::int32_t cell = found < row.last_cell ? found : row.last_cell;
+    return {cell, position - static_cast<double>(cell)};
+}
+
 // Number of wrongly ranked pairs, ties one half.
 double count_inversions(const double* BOOSTLINE_RESTRICT relevant, std::size_t n_relevant,
                         const double* BOOSTLINE_RESTRICT irrelevant, std::size_t n_irrelevant);

@@ -8,14 +8,24 @@ namespace boostline {
 
 // What a coarse search finds of each covariate.
 struct GainRanges {
-    double* total;     // weight
-    double* possible;  // the largest gain in bits, with each side above share_low of the weight; -1: no such threshold
-    double* sure;      // the same above share_high
+    float* total;     // weight, in the unit that was given
+    float* possible;  // the largest gain in bits, with each side above share_low of the weight; -1: no such threshold
+    float* sure;      // the same above share_high
 };
 
 bool has_wide_split_screen();
 
-void screen_widely(const LabelStats* labels, std::size_t n_labels, const LeafRange& range, float share_low,
-                   float share_high, const GainRanges& found);
+// `weight` is about that of the leaf, and the unit of the totals.
+void screen_widely(const LabelStats* labels, std::size_t n_labels, double weight, const LeafRange& range,
+                   float share_low, float share_high, const GainRanges& found);
+
+// The same in less time, with ranges that are wider: looks at the first n_heavy labels only. The others may lie
+// anywhere: `possible` is the most that can be then, `sure` the least.
+void screen_at_first(const LabelStats* labels, std::size_t n_heavy, std::size_t n_labels, double weight,
+                     const LeafRange& range, float share_low, float share_high, const GainRanges& found);
+
+// By how much a covariate can beat every other one, at most. Multiplies the gains by the covariates' shares of the
+// weight.
+double widest_lead(const GainRanges& found, std::size_t n);
 
 }  // namespace boostline
