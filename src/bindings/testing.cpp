@@ -26,6 +26,23 @@ NewArray<double> elementwise(Vector<double> x, Kernel kernel) {
     return to_numpy(out.data(), {out.size()});
 }
 
+// A leaf whose labels have these statistics.
+struct LeafInHand {
+    std::vector<double> low, high;
+    LeafStats leaf;
+
+    LeafInHand(const double* stats, std::size_t size, std::size_t n_covariates)
+        : low(n_covariates, std::numeric_limits<double>::infinity()),
+          high(n_covariates, -std::numeric_limits<double>::infinity()),
+          leaf{{}, low.data(), high.data(), n_covariates} {
+        const std::size_t width = LabelStats::kArrays * n_covariates;
+        for (std::size_t i = 0; i + width <= size; i += width) {
+            leaf.labels.push_back(LabelStats::in(const_cast<double*>(stats) + i, n_covariates));
+            widen(low.data(), high.data(), leaf.labels.back().min, leaf.labels.back().max, n_covariates);
+        }
+    }
+};
+
 }  // namespace
 
 void bind_testing(nb::module_& m) {
@@ -39,17 +56,21 @@ void bind_testing(nb::module_& m) {
     // split_search.hpp: covariate, threshold, gain and lead of the best split, and the coarse search's bound on any
     // lead.
     m.def("split_leads", [](Vector<double> stats, std::size_t n_covariates) {
-        std::vector<double> low(n_covariates, std::numeric_limits<double>::infinity());
-        std::vector<double> high(n_covariates, -std::numeric_limits<double>::infinity());
-        LeafStats leaf{{}, low.data(), high.data(), n_covariates};
-        const std::size_t width = LabelStats::kArrays * n_covariates;
-        for (std::size_t i = 0; i + width <= stats.size(); i += width) {
-            leaf.labels.push_back(LabelStats::in(const_cast<double*>(stats.data()) + i, n_covariates));
-            widen(low.data(), high.data(), leaf.labels.back().min, leaf.labels.back().max, n_covariates);
-        }
-        const Split split = SplitSearch().best(leaf);
+        const LeafInHand hand(stats.data(), stats.size(), n_covariates);
+        const Split split = SplitSearch().best(hand.leaf);
         return std::make_tuple(split.covariate, split.threshold, split.gain, split.gain - split.runner_up,
-                               SplitScreen().largest_lead(leaf));
+                               SplitScreen().largest_lead(hand.leaf));
+    });
+    // The same by way of the coarse search: whether it rules out that any lead exceeds the bound; covariate, threshold
+    // and gain of the best split among its candidates, and their number (above kGroup: not searched).
+    m.def("split_by_screen", [](Vector<double> stats, std::size_t n_covariates, double bound) {
+        const LeafInHand hand(stats.data(), stats.size(), n_covariates);
+        SplitScreen screen;
+        const bool ruled_out = screen.rules_out(hand.leaf, bound);
+        const std::vector<std::size_t> candidates = screen.candidates(hand.leaf);
+        const Split split =
+            candidates.size() <= kGroup ? SplitSearch().best_among(hand.leaf, candidates) : Split{-2, 0.0, 0.0, 0.0};
+        return std::make_tuple(ruled_out, split.covariate, split.threshold, split.gain, candidates.size());
     });
     // From now on only the next n allocations within calls of models succeed, or all but the one after them; -1: all
     // do. Returns how many have failed.

@@ -62,6 +62,7 @@ class Booster {
         } else {
             if (learns_without_pairs(labels)) {
                 std::fill(costs_.begin(), costs_.end(), 0.0);  // nobody voted wrongly
+                forget_cost_ranges();
                 teach(x, labels);
             }
             count_without_pairs(labels, scores);
@@ -208,16 +209,17 @@ class Booster {
         return &votes_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)];
     }
 
-    // Both of these and all between at once, where that is possible: `write(scored labels, room, costs, inversions)`.
+    // Both of these and all between at once, where that is possible: `write(scored labels, room, costs, facts)`.
     template <class Write>
     bool write_at_once(int i, const Labels& labels, PairScratch& scratch, Write&& write) {
         if (!has_wide_pairs() || !labels.are_all_known()) return false;
         scratch.room.resize(room_for_wide_pairs(labels.is_relevant.size()));
         const ScoredLabels scored{expert_row(i),          labels.is_relevant.data(), labels.is_relevant.size(),
                                   labels.relevant.data(), labels.relevant.size(),    labels.pair_weight()};
-        double inversions = 0.0;
-        if (!write(scored, scratch.room.data(), cost_row(i), inversions)) return false;
-        rank_losses_[static_cast<std::size_t>(i)] = labels.pair_weight() * inversions;
+        PairFacts facts;
+        if (!write(scored, scratch.room.data(), cost_row(i), facts)) return false;
+        rank_losses_[static_cast<std::size_t>(i)] = labels.pair_weight() * facts.inversions;
+        cost_ranges_[static_cast<std::size_t>(i)] = {facts.costs, true};
         return true;
     }
 
@@ -253,6 +255,7 @@ class Booster {
         costs_.assign((shares_costs_ ? 1 : n + 1) * k, 0.0);
         rank_losses_.assign(n + 1, 0.0);
         cost_widths_.assign(n, 0.0);
+        cost_ranges_.assign(n + 1, KnownRange{});
     }
 
     void add_vote(std::int32_t i, const double* BOOSTLINE_RESTRICT vote, double* all) const {
@@ -294,7 +297,11 @@ class Booster {
         });
     }
 
+    void forget_cost_ranges() noexcept {
+        for (KnownRange& known : cost_ranges_) known.is_known = false;
+    }
     void find_costs(const Labels& labels) {
+        forget_cost_ranges();
         prepare(labels);
         learners_.run(n_votes_ + 1, 4, [&](int i, int thread) {
             learners_.expect_labels(static_cast<std::size_t>(i), labels);
@@ -319,7 +326,8 @@ class Booster {
                         cost_widths_[vote] = cost_widths_[vote - 1];
                         continue;
                     }
-                    const auto [low, high] = range_of(raw, k);
+                    const KnownRange& known = cost_ranges_[vote];
+                    const auto [low, high] = known.is_known ? known.range : range_of(raw, k);
                     const double width = high - low;
                     cost_widths_[vote] = width;
                     if (!hears) continue;
@@ -385,7 +393,13 @@ class Booster {
         });
     }
 
+    struct KnownRange {
+        Range range{0.0, 0.0};
+        bool is_known = false;
+    };
+
     std::vector<double> votes_, expert_scores_, costs_;  // h^1.., s^0.., c^1.. of the round at hand
+    std::vector<KnownRange> cost_ranges_;                // where they were found along with the costs
     std::vector<double> block_votes_;                    // h^1.. of every row of the block at hand
     Record record_;
     bool watches_drift_ = false;

@@ -55,7 +55,7 @@ class HoeffdingTree final : public Learner {
         predict_expected(x, votes);
     }
     void predict_expected(const Row&, double* votes) override {
-        row_.knows_entries = false;
+        row_.clear();
         vote(node(row_.leaf), votes);
     }
     bool hears_costs_of_relevant_alone() const override { return true; }
@@ -71,12 +71,12 @@ class HoeffdingTree final : public Learner {
     }
     void expect_labels(const Labels& labels) noexcept override {
         const Node& leaf = node(row_.leaf);
-        if (row_.entries.capacity() <= labels.relevant.size()) return;  // a hint gets no memory
+        if (row_.labels.capacity() <= labels.relevant.size()) return;  // a hint gets no memory
         find_entries(leaf, labels);
         if (leaf.stats.empty()) return;
         fetch(leaf.stats.data(), range_width() * sizeof(double));
-        for (const std::int32_t i : row_.entries)
-            if (const Entry& entry = leaf.entries[static_cast<std::size_t>(i)]; entry.stats >= 0)
+        for (const RowLabel& found : row_.labels)
+            if (const Entry& entry = leaf.entries[static_cast<std::size_t>(found.entry)]; entry.stats >= 0)
                 fetch(block(leaf, entry), block_width() * sizeof(double));
     }
 
@@ -84,23 +84,15 @@ class HoeffdingTree final : public Learner {
     // Nearly always that changes numbers in one leaf, for which room is made here. A row with which the leaf may split,
     // or that may need room under a cap, is learned here, and can be taken back.
     void prepare(const Row& x, const Labels& labels, const double* costs, const double* weights) override {
-        row_.clear();
         Node& leaf = node(row_.leaf);  // where the row was found to fall when it was voted on
-        if (!row_.knows_entries) {
-            row_.entries.reserve(labels.relevant.size() + 1);
-            find_entries(leaf, labels);
-        }
+        row_.labels.reserve(2 * labels.relevant.size() + 1);
+        if (!row_.knows_entries) find_entries(leaf, labels);
+        const std::size_t n_found = row_.labels.size();  // the labels as they are learned come after them
         double weight_after = leaf.weight;
         std::size_t n_new = 0, n_unobserved = 0, n_passed = 0;
         for (const std::int32_t label : labels.relevant) {
             std::int32_t entry = -1;
-            if (n_passed < row_.entries.size()) {  // both are in the order of labels
-                const std::int32_t next = row_.entries[n_passed];
-                if (leaf.entries[static_cast<std::size_t>(next)].label == label) {
-                    entry = next;
-                    ++n_passed;
-                }
-            }
+            if (n_passed < n_found && row_.labels[n_passed].label == label) entry = row_.labels[n_passed++].entry;
             const double importance =
                 settings_.weight_scale * weights[0] * (1.0 - costs[static_cast<std::size_t>(label)]);
             if (!(importance > 0.0)) continue;
@@ -112,18 +104,22 @@ class HoeffdingTree final : public Learner {
             row_.labels.push_back({std::min(importance, kMostImportance), label, entry});
             weight_after += row_.labels.back().importance;
         }
-        if (row_.labels.empty()) return;
+        if (row_.labels.size() == n_found) return row_.labels.clear();
         for (std::size_t f = 0; f < gathered_.size(); ++f)
             gathered_[f] = x.dense[static_cast<std::size_t>(settings_.features[f])];
         if (settings_.max_bytes == 0 && !(leaf.active && is_time_to_try(leaf, weight_after))) {
             if (n_new > 0) leaf.entries.reserve(room_for(leaf.entries.size() + n_new));
             if (leaf.active && n_unobserved > 0)
                 leaf.stats.reserve(stats_bytes(n_observed(leaf) + n_unobserved) / sizeof(double));
-            return;
+            return row_.forget_first(n_found);
         }
+        // A try is near, and reads the weights of all labels first.
+        for (std::size_t at = range_width(); at < leaf.stats.size(); at += block_width())
+            BOOSTLINE_PREFETCH(leaf.stats.data() + at);
         row_.undo = SpareUndos::take();
         row_.undo->begin(nodes_, counts_, static_cast<std::size_t>(row_.leaf), range_width(), block_width(),
-                         row_.entries);
+                         row_.labels.data(), n_found);
+        row_.forget_first(n_found);
         std::int32_t at = row_.leaf;
         for (const RowLabel& label : row_.labels) {
             at = find_leaf(x, at);  // it may have split
@@ -135,19 +131,21 @@ class HoeffdingTree final : public Learner {
         row_.clear();
     }
     void commit(const Row&, const Labels&) noexcept override {
-        if (!row_.undo)
+        if (!row_.undo && !row_.labels.empty()) {
+            Node& leaf = node(row_.leaf);
             for (const RowLabel& label : row_.labels) {
-                Node& leaf = node(row_.leaf);
                 const auto i = static_cast<std::size_t>(label.entry);
                 add_importance(leaf, i < leaf.entries.size() ? leaf.entries[i] : append(leaf, label.label, kFirstMass),
                                label.importance);
             }
+            widen_range(leaf);
+        }
         row_.clear();
-        if (settings_.max_bytes != 0) row_.release();  // a cap allows for the tree alone
+        if (settings_.max_bytes != 0) std::vector<RowLabel>().swap(row_.labels);  // a cap allows for the tree alone
     }
 
     std::size_t memory_bytes() const override {
-        std::size_t total = fixed_bytes() + nodes_.allocated_bytes() + row_.allocated_bytes();
+        std::size_t total = fixed_bytes() + nodes_.allocated_bytes() + row_.labels.capacity() * sizeof(RowLabel);
         for (std::size_t i = 0; i < nodes_.size(); ++i)
             total += nodes_[i].entries.capacity() * sizeof(Entry) + nodes_[i].stats.capacity() * sizeof(double);
         return total;
@@ -173,9 +171,8 @@ class HoeffdingTree final : public Learner {
     // The row between prepare and commit; a copy of a tree has none.
     struct RowAtHand {
         std::int32_t leaf = 0;
-        bool knows_entries = false;
-        std::vector<std::int32_t> entries;  // of the leaf, those of relevant labels, in the order of labels
-        std::vector<RowLabel> labels;
+        bool knows_entries = false;      // then the labels are those of the row that have an entry in the leaf
+        std::vector<RowLabel> labels;    // in ascending order
         std::unique_ptr<TreeUndo> undo;  // of a row that has been learned already
 
         RowAtHand() = default;
@@ -185,13 +182,10 @@ class HoeffdingTree final : public Learner {
         void clear() noexcept {
             SpareUndos::give_back(std::move(undo));
             labels.clear();
+            knows_entries = false;
         }
-        void release() noexcept {
-            std::vector<std::int32_t>().swap(entries);
-            std::vector<RowLabel>().swap(labels);
-        }
-        std::size_t allocated_bytes() const {
-            return entries.capacity() * sizeof(std::int32_t) + labels.capacity() * sizeof(RowLabel);
+        void forget_first(std::size_t n) noexcept {
+            labels.erase(labels.begin(), labels.begin() + static_cast<std::ptrdiff_t>(n));
         }
     };
 
@@ -285,6 +279,7 @@ class HoeffdingTree final : public Learner {
             append(leaf, label.label, kFirstMass);
         }
         if (!add_importance(leaf, leaf.entries[static_cast<std::size_t>(entry)], label.importance)) return;
+        widen_range(leaf);
         if (is_time_to_try(leaf, leaf.weight)) {
             leaf.last_try = leaf.weight;
             try_split(leaf_id);
@@ -299,8 +294,12 @@ class HoeffdingTree final : public Learner {
         const std::size_t n = n_covariates();
         const LabelStats s = stats_of(leaf, entry);
         observe(s.weight, s.mean, s.m2, s.min, s.max, gathered_.data(), n, importance);
-        widen(leaf.stats.data(), leaf.stats.data() + n, gathered_.data(), gathered_.data(), n);
         return true;
+    }
+    // To the row at hand, which a label of the leaf has observed.
+    void widen_range(Node& leaf) {
+        const std::size_t n = n_covariates();
+        if (leaf.active) widen(leaf.stats.data(), leaf.stats.data() + n, gathered_.data(), gathered_.data(), n);
     }
     bool is_time_to_try(const Node& leaf, double weight) const {
         return weight - leaf.last_try > settings_.grace_period;
@@ -308,17 +307,16 @@ class HoeffdingTree final : public Learner {
 
     // There is room for one more than there are relevant labels.
     void find_entries(const Node& leaf, const Labels& labels) noexcept {
-        row_.entries.resize(labels.relevant.size() + 1);
-        std::int32_t* found = row_.entries.data();
-        std::size_t n = 0;
+        row_.labels.resize(labels.relevant.size() + 1);
+        RowLabel* found = row_.labels.data();
         for (std::size_t i = 0; i < leaf.entries.size(); ++i) {  // without a branch that nobody could foresee
-            found[n] = static_cast<std::int32_t>(i);
-            n += labels.is_relevant[static_cast<std::size_t>(leaf.entries[i].label)];
+            const std::int32_t label = leaf.entries[i].label;
+            *found = {0.0, label, static_cast<std::int32_t>(i)};
+            found += labels.is_relevant[static_cast<std::size_t>(label)];
         }
-        row_.entries.resize(n);
-        std::sort(row_.entries.begin(), row_.entries.end(), [&](std::int32_t a, std::int32_t b) {
-            return leaf.entries[static_cast<std::size_t>(a)].label < leaf.entries[static_cast<std::size_t>(b)].label;
-        });
+        row_.labels.resize(static_cast<std::size_t>(found - row_.labels.data()));
+        std::sort(row_.labels.begin(), row_.labels.end(),
+                  [](const RowLabel& a, const RowLabel& b) { return a.label < b.label; });
         row_.knows_entries = true;
     }
     static std::int32_t find_entry(const Node& leaf, std::int32_t label) {
@@ -389,9 +387,10 @@ class HoeffdingTree final : public Learner {
         seen.low = leaf.stats.data();
         seen.high = seen.low + n_covariates();
         seen.n_covariates = n_covariates();
-        seen.labels.clear();
+        seen.labels.resize(n_observed(leaf));
+        LabelStats* next = seen.labels.data();
         for (const Entry& entry : leaf.entries)
-            if (entry.stats >= 0) seen.labels.push_back(stats_of(leaf, entry));
+            if (entry.stats >= 0) *next++ = stats_of(leaf, entry);
         if (tie) {  // whatever is best
             const std::vector<std::size_t>& covariates = coarse.candidates(seen);
             const Split split = covariates.size() <= kGroup ? exact.best_among(seen, covariates) : exact.best(seen);

@@ -92,10 +92,10 @@ class OnlineBMR final : public Booster {
     void compute_costs(int i, const Labels& labels, PairScratch& scratch) override {
         const auto left = static_cast<std::size_t>(n_votes_ - 1 - i);  // learners still to come
         const bool has_steps = i < n_votes_ && !cost_function_ && !table_->is_exponential;
-        if (has_steps && write_at_once(i, labels, scratch, [&](const ScoredLabels& of, double* room, double* costs,
-                                                               double& inversions) {
-                return write_step_costs(of, steps(left), room, costs, inversions);
-            }))
+        if (has_steps && write_at_once(i, labels, scratch,
+                                       [&](const ScoredLabels& of, double* room, double* costs, PairFacts& facts) {
+                                           return write_step_costs(of, steps(left), room, costs, facts);
+                                       }))
             return;
         split_scores(i, labels, scratch);
         if (i == n_votes_ || cost_function_) return;  // nobody is left to be taught, or it is done

@@ -83,8 +83,7 @@ BOOSTLINE_VECTORISED static void find_gain_ranges(const double* BOOSTLINE_RESTRI
                                                   float share_low, float share_high,
                                                   const float* BOOSTLINE_RESTRICT left_weight,
                                                   const float* BOOSTLINE_RESTRICT left_over,
-                                                  float* BOOSTLINE_RESTRICT possible,
-                                                  float* BOOSTLINE_RESTRICT sure) {
+                                                  float* BOOSTLINE_RESTRICT possible, float* BOOSTLINE_RESTRICT sure) {
     for (std::size_t g = 0; g < n_groups(n); ++g) {
         const std::size_t first = first_of_group(g, n);
         // per cell, so that no loop is short: gcc unrolls short ones instead of vectorising them
@@ -279,16 +278,16 @@ class SplitScreen : private SplitSums<float> {
     // the gains and in which branches count as heavy enough.
     double largest_lead(const LeafStats& leaf) {
         if (!can_look_at(leaf)) return kNoBound;
-        return has_wide_split_screen() ? wide_lead(leaf, leaf.labels, kAll) : narrow_lead(leaf);
+        return has_wide_split_screen() ? wide_lead(leaf, leaf.labels, kAll, read_weights(leaf)) : narrow_lead(leaf);
     }
 
     // Whether that is at most `bound`, which some of the labels may show already.
     bool rules_out(const LeafStats& leaf, double bound) {
         if (!has_wide_split_screen() || !can_look_at(leaf)) return largest_lead(leaf) <= bound;
-        const std::size_t n_heavy = sort_by_weight(leaf.labels, kRestOfBound * bound);
-        const bool saves_much = n_heavy + n_heavy / 4 < leaf.labels.size();
-        return (saves_much && wide_lead(leaf, labels_, n_heavy) <= bound) ||
-               wide_lead(leaf, leaf.labels, kAll) <= bound;
+        const double weight = read_weights(leaf);
+        const std::size_t n_heavy = sort_by_weight(leaf.labels, weight, kRestOfBound * bound);
+        return (n_heavy < leaf.labels.size() && wide_lead(leaf, labels_, n_heavy, weight) <= bound) ||
+               wide_lead(leaf, leaf.labels, kAll, weight) <= bound;
     }
 
     // The covariates that may have the largest gain, ascending; all of them if that cannot be told.
@@ -330,43 +329,50 @@ class SplitScreen : private SplitSums<float> {
         return weight > kLightest && weight < kHeaviest;
     }
 
-    // Puts light labels last, by powers of two: as many as have `share` of the weight at most, whose number is left out
-    // of what it returns.
-    std::size_t sort_by_weight(const std::vector<LabelStats>& labels, double share) {
+    // Returns their sum: the leaf's weight, or far less if the first covariate is missing nearly always.
+    double read_weights(const LeafStats& leaf) {
+        double sum = 0.0;
+        weights_.resize(leaf.labels.size());
+        for (std::size_t i = 0; i < weights_.size(); ++i) sum += weights_[i] = leaf.labels[i].weight[0];
+        return sum;
+    }
+
+    // Light labels last, by powers of two: as many as have `share` of the weight at most. Returns how many are not
+    // among them; all of them, without sorting, if that would save little.
+    std::size_t sort_by_weight(const std::vector<LabelStats>& labels, double total, double share) {
         constexpr std::size_t kPowers = 16;
         double in_power[kPowers] = {0.0};
+        std::size_t n_in_power[kPowers] = {0};
         const std::size_t n = labels.size();
         powers_.resize(n);
-        double total = 0.0;
-        for (const LabelStats& s : labels) total += s.weight[0];
         const auto exponent = [](double x) { return static_cast<std::int64_t>(bit_cast<std::uint64_t>(x) >> 52); };
         const std::int64_t of_total = exponent(total);
         for (std::size_t i = 0; i < n; ++i) {
-            const std::int64_t below = of_total - exponent(labels[i].weight[0]);
+            const std::int64_t below = of_total - exponent(weights_[i]);
             powers_[i] = static_cast<std::uint8_t>(std::min<std::int64_t>(below, kPowers - 1));
-            in_power[powers_[i]] += labels[i].weight[0];
+            in_power[powers_[i]] += weights_[i];
+            ++n_in_power[powers_[i]];
         }
-        std::size_t first_light = kPowers;
+        std::size_t first_light = kPowers, n_left = n;
         for (double rest = in_power[kPowers - 1]; first_light > 1 && rest <= share * total;
              rest += in_power[first_light - 1])
-            --first_light;
+            n_left -= n_in_power[--first_light];
+        if (n_left + n_left / 4 >= n) return n;
         labels_.resize(n);
         std::size_t n_heavy = 0, n_light = 0;
         for (std::size_t i = 0; i < n; ++i) {
-            const bool light = powers_[i] >= first_light;
-            labels_[light ? n - 1 - n_light : n_heavy] = labels[i];
-            n_heavy += light ? 0 : 1;
-            n_light += light ? 1 : 0;
+            const std::size_t light = powers_[i] >= first_light ? 1 : 0;
+            labels_[light != 0 ? n - 1 - n_light : n_heavy] = labels[i];
+            n_heavy += 1 - light;
+            n_light += light;
         }
         return n_heavy;
     }
 
     // A first look at so many labels, or a full one at all.
-    double wide_lead(const LeafStats& leaf, const std::vector<LabelStats>& labels, std::size_t n_heavy) {
+    double wide_lead(const LeafStats& leaf, const std::vector<LabelStats>& labels, std::size_t n_heavy, double weight) {
         n_ = leaf.n_covariates;
         for (auto* column : {&shares_, &possible_, &sure_}) column->resize(n_);
-        double weight = 0.0;  // the leaf's; far less if the first covariate is missing nearly always
-        for (const LabelStats& s : labels) weight += s.weight[0];
         const GainRanges found{shares_.data(), possible_.data(), sure_.data()};
         const LeafRange range{leaf.low, leaf.high, n_};
         if (n_heavy == kAll)
@@ -405,10 +411,12 @@ class SplitScreen : private SplitSums<float> {
         return static_cast<double>(lead) + 2.0 * kCoarseError;
     }
 
-    std::vector<float> shares_, possible_, sure_;  // of the weight; what a covariate's largest gain is at most, at least
-    std::vector<LabelStats> labels_;               // heavy ones first
+    std::vector<float> shares_, possible_,
+        sure_;                        // of the weight; what a covariate's largest gain is at most, at least
+    std::vector<LabelStats> labels_;  // heavy ones first
     std::vector<std::size_t> candidates_;
-    std::vector<std::uint8_t> powers_;             // of two, by which a label is lighter than all
+    std::vector<double> weights_;       // of the labels as they come
+    std::vector<std::uint8_t> powers_;  // of two, by which a label is lighter than all
 };
 
 }  // namespace boostline

@@ -20,10 +20,11 @@ struct TreeCounts {
 
 class TreeUndo {
   public:
-    // Remembers a leaf before a row, of which these entries may change; range and block are the widths of what a leaf's
-    // statistics are made of.
+    // Remembers a leaf before a row, of which the entries of n labels may change; range and block are the widths of
+    // what a leaf's statistics are made of.
+    template <class RowLabel>
     void begin(const TreeNodes& nodes, const TreeCounts& counts, std::size_t leaf_id, std::size_t range,
-               std::size_t block, const std::vector<std::int32_t>& changing) {
+               std::size_t block, const RowLabel* labels, std::size_t n) {
         clear();
         const TreeNode& leaf = nodes[leaf_id];
         n_nodes_ = nodes.size();
@@ -34,8 +35,8 @@ class TreeUndo {
         n_entries_ = leaf.entries.size();
         stats_size_ = leaf.stats.size();
         if (stats_size_ > 0) remember(leaf.stats, 0, range);
-        for (const std::int32_t entry_id : changing) {
-            const auto i = static_cast<std::size_t>(entry_id);
+        for (const RowLabel* label = labels; label < labels + n; ++label) {
+            const auto i = static_cast<std::size_t>(label->entry);
             const TreeNode::Entry& entry = leaf.entries[i];
             entries_.emplace_back(i, entry);
             if (entry.stats >= 0) remember(leaf.stats, range + static_cast<std::size_t>(entry.stats) * block, block);

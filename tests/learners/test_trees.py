@@ -1,6 +1,7 @@
 """The Hoeffding tree beyond what the oracle compares: memory, cap, missing values, depth."""
 
 import copy
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,17 @@ def test_paper_trees_draw_the_papers_parameters():
     assert all(len(set(t.features)) == 20 and max(t.features) < 103 for t in trees)
     narrow: Any = bl.learners.paper_trees(1).resolve(7, rng)[0]
     assert len(narrow.features) == 7
+
+
+def test_patience_multiplies_the_grace_periods_and_nothing_else():
+    once: list[Any] = bl.learners.paper_trees(20).resolve(30, np.random.default_rng(1))
+    patient: list[Any] = bl.learners.paper_trees(20, patience=4).resolve(
+        30, np.random.default_rng(1)
+    )
+    for one, other in zip(once, patient, strict=True):
+        assert dataclasses.replace(one, grace_period=4 * one.grace_period) == other
+    with pytest.raises(ValueError, match="patience"):
+        bl.learners.paper_trees(20, patience=0)
 
 
 def test_cap_is_kept_and_the_tree_goes_on_learning():

@@ -20,6 +20,7 @@ from model_zoo import ZOO, D, K, each_model, each_saved_model, rows
 from scipy import sparse
 from states import assert_same_model, assert_same_state
 
+import boostline as bl
 from boostline import _core
 
 WEIGHTED, NEW_LABEL, NEW_FEATURES, END = 40, 90, 120, 150
@@ -109,6 +110,31 @@ def test_vector_widths_change_no_bit(name):
             assert_the_plain_life(kind, *live(kind.make()))
     finally:
         _core.testing.set_vector_width(widest)
+
+
+@pytest.mark.parametrize("k", [2, 3, 8, 9, 24, 101])
+def test_vector_widths_change_no_cost(k):
+    """Costs of rows with any number of relevant labels, with ties, and with labels that are unknown."""
+    rng = np.random.default_rng(k)
+    X = np.round(rng.normal(size=(60, 4)), 1)
+    Y = rng.random((60, k)) < rng.choice([0.1, 0.5, 0.9], (60, 1))
+    unknown = ~Y & (rng.random(Y.shape) < 0.3) & (np.arange(60) % 7 == 0)[:, None]
+    widest = _core.testing.set_vector_width(-1)
+    rounds = []
+    try:
+        for width in (0, widest):
+            _core.testing.set_vector_width(width)
+            for make in (bl.AdaOLMR, lambda k, **kw: bl.OnlineBMR(k, edge=0.1, **kw)):
+                model = make(k, learners=bl.learners.paper_trees(12), seed=0)
+                for x, y, u in zip(X, Y, unknown, strict=True):
+                    model.learn(x, y, unknown=u)
+                    rounds.append(_core.testing.last_round(model._native)["costs"].copy())
+                rounds.append(model.score(X))
+    finally:
+        _core.testing.set_vector_width(widest)
+    half = len(rounds) // 2
+    for narrow, wide in zip(rounds[:half], rounds[half:], strict=True):
+        np.testing.assert_array_equal(narrow, wide)
 
 
 @each_model

@@ -52,8 +52,7 @@ BOOSTLINE_WIDE_INLINE __m512d exp_of(__m512d x) {
     const __m512d pab = multiply_add(number(1.0 / 3628800.0), r, number(1.0 / 39916800.0));
     const __m512d pcd = multiply_add(number(1.0 / 479001600.0), r, number(1.0 / 6227020800.0));
     const __m512d high = multiply_add(multiply_add(p89, r2, pab), r4, pcd);
-    const __m512d p =
-        multiply_add(multiply_add(multiply_add(p01, r2, p23), r4, multiply_add(p45, r2, p67)), r8, high);
+    const __m512d p = multiply_add(multiply_add(multiply_add(p01, r2, p23), r4, multiply_add(p45, r2, p67)), r8, high);
     const __m512i power =
         _mm512_slli_epi64(_mm512_add_epi64(_mm512_castpd_si512(shifted), _mm512_set1_epi64(1023)), 52);
     return _mm512_mul_pd(p, _mm512_castsi512_pd(power));
@@ -97,16 +96,25 @@ BOOSTLINE_WIDE_INLINE __m512i count(__m512i so_far, __m512d irrelevant, __m512d 
 }
 
 // The costs of all labels from the sums over their pairs.
-BOOSTLINE_WIDE_INLINE void spread_costs(const ScoredLabels& of, const double* irrelevant_sum,
-                                        const double* relevant_sum, double* costs) {
+BOOSTLINE_WIDE_INLINE Range spread_costs(const ScoredLabels& of, const double* irrelevant_sum,
+                                         const double* relevant_sum, double* costs) {
     const __m512d weight = _mm512_set1_pd(of.pair_weight);
+    __m512d lowest = _mm512_set1_pd(__builtin_inf()), highest = _mm512_set1_pd(-__builtin_inf());
     for (std::size_t at = 0; at < of.n; at += kEight) {
         const __mmask8 lanes = irrelevant_lanes(of, at);
         const __m512d c = _mm512_mul_pd(weight, _mm512_maskz_expand_pd(lanes, _mm512_loadu_pd(irrelevant_sum)));
         _mm512_mask_storeu_pd(costs + at, lanes_below(of.n - at), c);
+        lowest = _mm512_mask_min_pd(lowest, lanes, lowest, c);
+        highest = _mm512_mask_max_pd(highest, lanes, highest, c);
         irrelevant_sum += __builtin_popcount(lanes);
     }
-    for (std::size_t l = 0; l < of.n_relevant; ++l) costs[of.relevant[l]] = -of.pair_weight * relevant_sum[l];
+    Range range{_mm512_reduce_min_pd(lowest), _mm512_reduce_max_pd(highest)};
+    for (std::size_t l = 0; l < of.n_relevant; ++l) {
+        const double c = costs[of.relevant[l]] = -of.pair_weight * relevant_sum[l];
+        range.low = c < range.low ? c : range.low;
+        range.high = c > range.high ? c : range.high;
+    }
+    return range;
 }
 
 // What a pair adds to the sums of its irrelevant and of its relevant label, eight at a time.
@@ -178,7 +186,7 @@ struct Room {
           relevant_sum(all + 4 * (n + 16)) {}
 };
 
-BOOSTLINE_WIDE bool logistic_costs(const ScoredLabels& of, double* all_room, double* costs, double& inversions) {
+BOOSTLINE_WIDE bool logistic_costs(const ScoredLabels& of, double* all_room, double* costs, PairFacts& facts) {
     const Room room(all_room, of.n);
     const Irrelevant irrelevant = gather_irrelevant(of, room.irrelevant);
     double low = irrelevant.range.low, high = irrelevant.range.high;
@@ -209,8 +217,8 @@ BOOSTLINE_WIDE bool logistic_costs(const ScoredLabels& of, double* all_room, dou
         add_pairs_of(n, irrelevant, first == 0, room.relevant + first, terms, room.irrelevant_sum,
                      room.relevant_sum + first, wrong);
     }
-    inversions = 0.5 * static_cast<double>(_mm512_reduce_add_epi64(wrong));
-    spread_costs(of, room.irrelevant_sum, room.relevant_sum, costs);
+    facts.inversions = 0.5 * static_cast<double>(_mm512_reduce_add_epi64(wrong));
+    facts.costs = spread_costs(of, room.irrelevant_sum, room.relevant_sum, costs);
     return true;
 }
 
@@ -222,7 +230,7 @@ struct NearSteps {
 };
 
 BOOSTLINE_WIDE bool step_costs(const ScoredLabels& of, const StepRow& row, double* all_room, double* costs,
-                               double& inversions) {
+                               PairFacts& facts) {
     constexpr std::int32_t kHeld = 16;
     constexpr double kWhole = 4503599627370496.0;  // 2^52: what is added to it are the lowest bits
     const Room room(all_room, of.n);
@@ -268,19 +276,19 @@ BOOSTLINE_WIDE bool step_costs(const ScoredLabels& of, const StepRow& row, doubl
         add_pairs_of(n, irrelevant, first == 0, room.relevant + first, terms, room.irrelevant_sum,
                      room.relevant_sum + first, wrong);
     }
-    inversions = 0.5 * static_cast<double>(_mm512_reduce_add_epi64(wrong));
-    spread_costs(of, room.irrelevant_sum, room.relevant_sum, costs);
+    facts.inversions = 0.5 * static_cast<double>(_mm512_reduce_add_epi64(wrong));
+    facts.costs = spread_costs(of, room.irrelevant_sum, room.relevant_sum, costs);
     return true;
 }
 
 }  // namespace
 
 bool has_wide_pairs() { return vector_width() == Width::v4; }
-bool write_logistic_costs(const ScoredLabels& of, double* room, double* costs, double& inversions) {
-    return logistic_costs(of, room, costs, inversions);
+bool write_logistic_costs(const ScoredLabels& of, double* room, double* costs, PairFacts& facts) {
+    return logistic_costs(of, room, costs, facts);
 }
-bool write_step_costs(const ScoredLabels& of, const StepRow& row, double* room, double* costs, double& inversions) {
-    return step_costs(of, row, room, costs, inversions);
+bool write_step_costs(const ScoredLabels& of, const StepRow& row, double* room, double* costs, PairFacts& facts) {
+    return step_costs(of, row, room, costs, facts);
 }
 
 }  // namespace boostline
@@ -289,8 +297,8 @@ bool write_step_costs(const ScoredLabels& of, const StepRow& row, double* room, 
 
 namespace boostline {
 bool has_wide_pairs() { return false; }
-bool write_logistic_costs(const ScoredLabels&, double*, double*, double&) { return false; }
-bool write_step_costs(const ScoredLabels&, const StepRow&, double*, double*, double&) { return false; }
+bool write_logistic_costs(const ScoredLabels&, double*, double*, PairFacts&) { return false; }
+bool write_step_costs(const ScoredLabels&, const StepRow&, double*, double*, PairFacts&) { return false; }
 }  // namespace boostline
 
 #endif

@@ -164,7 +164,8 @@ class Pack {
         const __m512 heavy = to_floats(spread(shares_, 0xffff)), rest = to_floats(spread(rest_, 0xffff));
         const __m512 whole = _mm512_add_ps(heavy, rest), none = _mm512_set1_ps(-1.0f);
         const __m512 whole_term = x_log2_of(whole), heavy_term = x_log2_of(heavy);
-        const __m512 half = _mm512_mul_ps(whole, _mm512_set1_ps(0.5f)), inverse = _mm512_div_ps(_mm512_set1_ps(1.0f), whole);
+        const __m512 half = _mm512_mul_ps(whole, _mm512_set1_ps(0.5f)),
+                     inverse = _mm512_div_ps(_mm512_set1_ps(1.0f), whole);
         const __m512 least = _mm512_mul_ps(whole, _mm512_set1_ps(share_low));
         const __m512 enough = _mm512_mul_ps(whole, _mm512_set1_ps(share_high));
         if (has_careful_)
@@ -181,8 +182,7 @@ class Pack {
             const __m512 side = _mm512_sub_ps(heavy_term, _mm512_add_ps(x_log2_of(left), x_log2_of(right)));
             const __m512 gain = _mm512_mul_ps(_mm512_sub_ps(side, over_[j]), inverse);
             __m512 most = gain, lighter = _mm512_min_ps(left, right);
-            best_high =
-                _mm512_mask_max_ps(best_high, _mm512_cmp_ps_mask(lighter, enough, _CMP_GT_OQ), best_high, gain);
+            best_high = _mm512_mask_max_ps(best_high, _mm512_cmp_ps_mask(lighter, enough, _CMP_GT_OQ), best_high, gain);
             if constexpr (kFirstLook) {  // the rest as it would be best: the sides are as equal as they can be
                 const __m512 l = _mm512_max_ps(left, _mm512_min_ps(half, _mm512_add_ps(left, rest)));
                 const __m512 r = _mm512_max_ps(_mm512_sub_ps(whole, l), zero);
