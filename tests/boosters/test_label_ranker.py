@@ -46,7 +46,9 @@ def test_the_core_follows_the_rule():
 def test_of_rows_without_a_pair_trackers_alone_learn(relevant):
     X, Y = stream(60)
     members = bl.learners.Committee([bl.learners.Ridge(), bl.learners.Tracker()])
-    model = bl.LabelRanker(5, learners=[members, bl.learners.Recency(), bl.learners.HoeffdingTree()])
+    model = bl.LabelRanker(
+        5, learners=[members, bl.learners.Recency(), bl.learners.HoeffdingTree()]
+    )
     model.learn(X, Y)
     before, pairs = model.state()["arrays"], model.rows_without_pairs
     model.learn(X[0], relevant)

@@ -141,7 +141,7 @@ def _learner(rng: np.random.Generator, k: int, single: bool) -> Any:
 
 
 def _scorer(rng: np.random.Generator, few: int) -> Any:
-    choice = rng.integers(9)
+    choice = rng.integers(10)
     if choice == 0:
         hashed = int(rng.choice([0, 0, 1, 4, 64]))
         return bll.Linear(int(rng.integers(0, 4)), few, float(rng.choice([0.01, 0.3])), hashed)
@@ -161,6 +161,8 @@ def _scorer(rng: np.random.Generator, few: int) -> Any:
             max_bytes=int(rng.choice([2**29, 1500, 6000])),
             emphasis=int(rng.choice([0, 4])),
         )
+    if choice == 8:
+        return bll.Tracker(float(rng.choice([0.01, 0.2, 1.0])))
     if choice == 7:
         return bll.Centroids(max_bytes=int(rng.choice([2**28, 1000])))
     return bll.Generations(_scorer_that_restarts(rng, few), length=int(rng.integers(1, 20)))

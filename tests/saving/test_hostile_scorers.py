@@ -257,3 +257,22 @@ def test_counts_of_a_sparse_learner_stay_such_as_can_be_saved(tmp_path):
     model.learn(np.ones((3, D)), [{0}, {1}, {0}])
     model.save(path)
     np.testing.assert_array_equal(bl.load(path).score(np.ones(D)), model.score(np.ones(D)))
+
+
+@pytest.mark.parametrize("weight", [2.0**60, -(2.0**60)])
+def test_the_largest_weights_of_a_tracker_can_be_saved_again(weight, tmp_path):
+    model = bl.LabelRanker(K, learners=[L.Tracker(1.0)])
+    X, Y = rows(20, sparse=False)
+    model.learn(X[:10], Y[:10])
+    path = tmp_path / "m.blm"
+    model.save(path)
+    metadata, arrays = parts(path.read_bytes())
+    for name in ("weights", "bias"):
+        (whole,) = (n for n in arrays if n.startswith("learners.") and n.endswith(f".{name}"))
+        path.write_bytes(forged(metadata, {**arrays, whole: np.full_like(arrays[whole], weight)}))
+        other = bl.load(path)
+        assert np.isfinite(other.learn(X[10:], Y[10:])).all()
+        other.save(path)
+        np.testing.assert_array_equal(bl.load(path).score(X), other.score(X))
+        too_large = {**arrays, whole: np.full_like(arrays[whole], 2 * weight)}
+        refuse(path, forged(metadata, too_large))

@@ -169,7 +169,9 @@ def test_of_rows_without_a_pair_or_weight_learners_learn_nothing(kind, case):
     relevant, options = NO_PAIR[case]
     if case == "the rest unknown" and kind.booster is bl.LabelRanker:
         pytest.skip("it learns what is known: tests/topk/test_explorer.py")
-    if case in ("no label", "all labels") and any(isinstance(one, Tracker) for one in kind.learners):
+    if case in ("no label", "all labels") and any(
+        isinstance(one, Tracker) for one in kind.learners
+    ):
         pytest.skip("it learns how frequent labels are: tests/boosters/test_label_ranker.py")
     model, x = kind.make(), rows(41)[0][-1]
     model.learn(*rows(40))

@@ -135,8 +135,8 @@ class TrackerScorer final : public Scorer {
 
   private:
     static constexpr double kFirstBias = -3.0;  // most labels are rare
-    // A step moves a weight by less than 4. So large ones only a file can have.
-    static constexpr double kLargestWeight = 1e15;
+    // A step is less than 4, so it does not move such a weight, which only a file can have: what loads can be saved.
+    static constexpr double kLargestWeight = 1152921504606846976.0;  // 2^60
 
     struct Scratch {
         Entries entries;
