@@ -96,7 +96,14 @@ def test_of_generations_the_older_one_is_explained(n):
 
 @pytest.mark.parametrize("n", [150, 20])
 @pytest.mark.parametrize("data", [table, words])
-@pytest.mark.parametrize("learner", [Kernel(n_landmarks=64), Neighbours(n_neighbours=5, memory=50)])
+@pytest.mark.parametrize(
+    "learner",
+    [
+        Kernel(n_landmarks=64),
+        Neighbours(n_neighbours=5, memory=50),
+        Generations(Kernel(n_landmarks=64), length=60),
+    ],
+)
 def test_parts_of_past_rows_sum_to_the_score(learner, data, n):
     X, Y = data()
     model = bl.LabelRanker(K, learners=[learner])
@@ -104,12 +111,13 @@ def test_parts_of_past_rows_sum_to_the_score(learner, data, n):
     x = X[160] if data is table else X[160].toarray().ravel()
     (member,) = members_of(model)
     found = [row_parts(member, x, label) for label in range(K)]
+    kind = getattr(learner, "of", learner).kind
     if found[0] is None:  # a kernel of fewer than 32 rows is the mean of the labels
-        assert (learner.kind, n) == ("kernel", 20)
+        assert (kind, n) == ("kernel", 20)
         return
     raw = np.array([parts.rest + parts.parts.sum() for parts in found])
     np.testing.assert_allclose([parts.score for parts in found], raw)
-    votes = as_votes(learner.kind, model, raw)
+    votes = as_votes(kind, model, raw)
     np.testing.assert_allclose(votes, model.votes(x)[0], rtol=1e-5, atol=1e-7)
     assert 1 <= found[0].rows.min() <= found[0].rows.max() <= n
 

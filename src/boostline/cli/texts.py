@@ -95,18 +95,29 @@ class TextsByNumber:
         self.n_labels, self.labels = model.n_labels, model.labels
 
     def learn(self, x: Any, relevant: Any, unknown: Any = None) -> Any:
+        scores = self._model.learn(
+            self._named(x), self._tags(relevant, unknown), return_scores=True
+        )
+        return scores if np.ndim(relevant) > 1 else scores[0]  # type: ignore[index]
+
+    def learn_with_probabilities(self, x: Any, relevant: Any, unknown: Any = None) -> Any:
+        found = self._model.learn_with_probabilities(self._named(x), self._tags(relevant, unknown))
+        return found if np.ndim(relevant) > 1 else [one[0] for one in found]
+
+    def score(self, x: Any) -> Any:
+        return self.scores_and_probabilities(x)[0]
+
+    def scores_and_probabilities(self, x: Any) -> Any:
+        found = self._model.scores_and_probabilities(self._named(x))
+        return found if np.ndim(x) > 1 else [one[0] for one in found]
+
+    def _tags(self, relevant: Any, unknown: Any) -> list[dict[str, bool | None]]:
         indicator = np.atleast_2d(relevant)
         codes = np.where(indicator, 1, 0)
         if unknown is not None:
             codes[np.atleast_2d(unknown)] = UNKNOWN
         truth = {1: True, 0: False, UNKNOWN: None}
-        tags = [{self.labels[i]: truth[int(row[i])] for i in np.flatnonzero(row)} for row in codes]
-        scores = self._model.learn(self._named(x), tags, return_scores=True)
-        return scores if np.ndim(relevant) > 1 else scores[0]  # type: ignore[index]
-
-    def score(self, x: Any) -> Any:
-        scores = self._model.score(self._named(x))
-        return scores if np.ndim(x) > 1 else scores[0]
+        return [{self.labels[i]: truth[int(row[i])] for i in np.flatnonzero(row)} for row in codes]
 
     def _named(self, x: Any) -> list[str]:
         return [self._texts[int(number)] for number in np.ravel(x)]

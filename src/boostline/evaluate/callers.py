@@ -17,6 +17,9 @@ from boostline.contract.label_sets import LabelSets
 from boostline.contract.sparse import is_sparse
 from boostline.metrics.scores import Floats, read_scores
 
+#: Methods of models that give scores and probabilities together.
+_OF_BOTH = ("learn_with_probabilities", "scores_and_probabilities")
+
 
 class Predicted(NamedTuple):
     """What a model said of rows, (n, k) each."""
@@ -85,7 +88,8 @@ class BoosterCaller(Caller):
 class PlainCaller(Caller):
     """Anything with `score` and `learn`: gets arrays, one example at a time unless it says that `blocks_are_rows`.
 
-    Its scores are taken for probabilities if it says that `scores_are_probabilities`.
+    Its scores are taken for probabilities if it says that `scores_are_probabilities`. If it has
+    `learn_with_probabilities` and `scores_and_probabilities`, which return both, these are called.
 
     Parameters
     ----------
@@ -97,12 +101,21 @@ class PlainCaller(Caller):
         super().__init__(name, model)
         self._batch = sys.maxsize if getattr(model, "blocks_are_rows", False) else batch
         self._takes_unknown: bool | None = None
+        self._gives_both = all(callable(getattr(model, method, None)) for method in _OF_BOTH)
 
     def learn(self, X: Any, sets: LabelSets, is_judged: bool = True) -> Predicted:
+        if is_judged and self._gives_both:
+            return self._both("learn_with_probabilities", X, sets)
         return self._predicted(self._in_batches("learn", X, sets))
 
     def score(self, X: Any, sets: LabelSets) -> Predicted:
+        if self._gives_both:
+            return self._both("scores_and_probabilities", X, sets)
         return self._predicted(self._in_batches("score", X, sets))
+
+    def _both(self, method: str, X: Any, sets: LabelSets) -> Predicted:
+        both = self._in_batches(method, X, sets).reshape(sets.n, 2, sets.n_labels)
+        return Predicted(both[:, 0], both[:, 1])
 
     def _predicted(self, scores: Floats) -> Predicted:
         told = getattr(self.model, "scores_are_probabilities", False)
@@ -115,19 +128,24 @@ class PlainCaller(Caller):
             self._call(method, take_rows(X, part), sets.take(part))
             for part in (slice(start, start + step) for start in range(0, sets.n, step))
         ]
-        return np.concatenate(scores) if scores else np.empty((0, sets.n_labels))
+        none = np.empty((0, sets.n_labels * (2 if method in _OF_BOTH else 1)))
+        return np.concatenate(scores) if scores else none
 
     def _call(self, method: str, X: Any, sets: LabelSets) -> Floats:
         Y, unknown = sets.is_relevant, sets.is_unknown
         if sets.n == 1 and not is_sparse(X):
             X, Y, unknown = X[0], Y[0], None if unknown is None else unknown[0]
-        if method == "score":
-            result = self._timed(self.model.score, X)
+        function = getattr(self.model, method)
+        if not method.startswith("learn"):
+            result = self._timed(function, X)
         elif unknown is None:
-            result = self._timed(self.model.learn, X, Y)
+            result = self._timed(function, X, Y)
         else:
             self._refuse_unless_told()
-            result = self._timed(self.model.learn, X, Y, unknown=unknown)
+            result = self._timed(function, X, Y, unknown=unknown)
+        if method in _OF_BOTH:
+            both = [self._checked(method, one, sets.n, sets.n_labels) for one in result]
+            return np.concatenate(both, axis=1)
         return self._checked(method, result, sets.n, sets.n_labels)
 
     def _refuse_unless_told(self) -> None:

@@ -7,7 +7,7 @@ prediction, `Centroids` to the cosine between the row and the label's mean row.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,9 +45,7 @@ class LinearParts:
 
 def linear_parts(member: Member, x: FloatArray, label: int) -> LinearParts | None:
     """The parts of a label's score for a row (d,); None if the member is not linear."""
-    if member.kind == "generations":  # the older one serves
-        inner = member.settings.of
-        member = replace(member, kind=inner.kind, settings=inner, prefix=f"{member.prefix}old.")
+    member = member.serving()
     explain = _EXPLAIN.get(member.kind)
     if explain is None or getattr(member.settings, "n_hashed", False):
         return None

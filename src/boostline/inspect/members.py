@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,13 @@ class Member:
             return [stored[f"learners.{self.learner}.{self.prefix}{name}"].read() for name in names]
 
         return self.native.hold(read)  # type: ignore[no-any-return]
+
+    def serving(self) -> Member:
+        """The scorer that gives the vote: of generations the older one."""
+        if self.kind != "generations":
+            return self
+        inner = self.settings.of
+        return replace(self, kind=inner.kind, settings=inner, prefix=f"{self.prefix}old.")
 
     def has(self, name: str) -> bool:
         """Whether there is such an array by now."""

@@ -21,7 +21,7 @@ class PastRow:
     ----------
     row : int
         Its number among the rows that the member has learned, 1 for the first. Rows without a pair to rank are not
-        learned, and after a restart counting begins anew.
+        learned, and after a restart counting begins anew. Of generations: among those that the serving one has learned.
     part : float
         What it adds to the member's score of the label.
     vote : int
@@ -53,6 +53,7 @@ class RowParts:
 
 def row_parts(member: Member, x: FloatArray, label: int) -> RowParts | None:
     """The parts of a label's score for a row (d,); None if the member has none."""
+    member = member.serving()
     explain = _EXPLAIN.get(member.kind)
     if explain is None:
         return None

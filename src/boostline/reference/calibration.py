@@ -1,8 +1,8 @@
 """Probabilities from scores, written for reading: the slow twin of ``src/core/calibration.hpp``, for up to 256 labels.
 
-logit P(label l is relevant) = offset[l] + slope[l] (curve(logit q[l]) + level(ln sum q^2) + rank_r(logit(r q[l]))), where
-q is the row's scores as a distribution, and r the label's rank in it. Everything is fitted by Newton steps on the
-logistic loss, one row at a time.
+logit P(label l is relevant) = offset[l] + slope[l] (curve(logit q[l]) + level(ln sum q^2) + rank_r(logit(r q[l]))),
+where q is the row's scores as a distribution, and r the label's rank in it. Everything is fitted by Newton steps on
+the logistic loss, one row at a time.
 """
 
 from __future__ import annotations
@@ -123,7 +123,9 @@ class Calibration:
             function.hessian *= keep
         error, v = weight * (relevant - p), weight * (p * (1 - p) + 1e-12)
         gradient, curvature = error * self.slope, v * self.slope**2
-        share = (1 + 2 * min(1.0, self.rows / FIRST_ROWS)) / 3  # three functions step for the same error
+        share = (
+            1 + 2 * min(1.0, self.rows / FIRST_ROWS)
+        ) / 3  # three functions step for the same error
         self.curve.learn(hats, gradient, curvature, share)
         self.level.learn(row, np.array([gradient.sum()]), np.array([curvature.sum()]), share)
         for g, function in enumerate(self.of_ranks):

@@ -121,18 +121,44 @@ class TextRanker:
             Whether to return the scores that each text had before it was learned, (k,) or (n, k), with -inf for tags
             that were not known by then.
         """
+        is_single, scores = self._learn_all(text, tags, embedding, weight, return_scores, False)
+        if not return_scores:
+            return None
+        return np.asarray(scores[0, 0] if is_single else scores[:, 0])
+
+    def learn_with_probabilities(
+        self, text: str | Sequence[str], tags: Any, *, embedding: Any = None, weight: Any = 1.0
+    ) -> tuple[FloatArray, FloatArray]:
+        """Learn as `learn` does; return scores and probabilities from before each text was learned.
+
+        Both are -inf for tags that were not known by then.
+        """
+        is_single, found = self._learn_all(text, tags, embedding, weight, True, True)
+        return (found[0, 0], found[0, 1]) if is_single else (found[:, 0], found[:, 1])
+
+    def _learn_all(
+        self,
+        text: Any,
+        tags: Any,
+        embedding: Any,
+        weight: Any,
+        return_scores: bool,
+        with_probabilities: bool,
+    ) -> tuple[bool, FloatArray]:
+        """Whether it was a single text, and what was said of each before it was learned, (n, 1 or 2, k)."""
         is_single, texts, vectors = read_texts(text, embedding)
         told = read_tags(tags, len(texts), is_single)
         weights = read_weights(weight, len(texts))
         counted = self._features.count(texts, vectors)
+        how = (return_scores, with_probabilities)
         with self._lock:
             waiting = Waiting(0)
-            scores: list[FloatArray] = []
+            found: list[FloatArray] = []
             for i, row in enumerate(told):
                 new = sorted(tag for tag in row if tag not in self._places)
                 if (n := len(self._names) + len(new)) >= self._booster.n_labels:
                     # The texts before this one are learned by the model as it was.
-                    scores += self._learn(waiting, counted, weights, return_scores)
+                    found += self._learn(waiting, counted, weights, *how)
                     self._booster.add_labels(_with_spare(n) - self._booster.n_labels)
                     waiting = Waiting(i)
                 n_before = len(self._names)
@@ -140,29 +166,35 @@ class TextRanker:
                     self._places[tag] = len(self._names)
                     self._names.append(tag)
                 waiting.add({self._places[tag]: code for tag, code in row.items()}, n_before, n)
-            scores += self._learn(waiting, counted, weights, return_scores)
+            found += self._learn(waiting, counted, weights, *how)
             n_labels = len(self._names)
-        if not return_scores:
-            return None
-        filled = np.array([_filled(row, n_labels) for row in scores]).reshape(-1, n_labels)
-        return np.asarray(filled[0] if is_single else filled)
+        filled = [_filled(row, n_labels) for row in found]
+        return is_single, np.array(filled).reshape(-1, 1 + with_probabilities, n_labels)
 
     def _learn(
-        self, waiting: Waiting, counted: list[Counted], weights: FloatArray, return_scores: bool
+        self,
+        waiting: Waiting,
+        counted: list[Counted],
+        weights: FloatArray,
+        return_scores: bool,
+        with_probabilities: bool,
     ) -> list[FloatArray]:
-        """Learn the texts that wait; the scores of each for the tags that were known before it."""
+        """Learn the texts that wait; what was said of the tags that were known before each, (1 or 2, k)."""
         part = slice(waiting.first, waiting.first + len(waiting.told))
         if not waiting.told:
             return []
         before = self._booster.clock
         rows = self._features.learn(counted[part])
         try:
-            scores = self._booster.learn(
-                rows,
-                waiting.label_sets(self._booster.n_labels),
-                weight=weights[part],
-                return_scores=return_scores,
-            )
+            sets = waiting.label_sets(self._booster.n_labels)
+            if with_probabilities:
+                found: Any = self._booster.learn_with_probabilities(
+                    rows, sets, weight=weights[part]
+                )
+            else:
+                found = self._booster.learn(
+                    rows, sets, weight=weights[part], return_scores=return_scores
+                )
         except BaseException:
             # Some rows may have been learned: the words and the new tags of the others are taken back.
             n_learned = self._booster.clock - before
@@ -172,9 +204,10 @@ class TextRanker:
                     del self._places[tag]
                 del self._names[n:]
             raise
-        if scores is None:
+        if found is None:
             return []
-        return [row[:n] for row, n in zip(scores, waiting.n_before, strict=True)]
+        both = np.stack(found, axis=1) if with_probabilities else found[:, None]
+        return [row[:, :n] for row, n in zip(both, waiting.n_before, strict=True)]
 
     def score(self, text: str | Sequence[str], *, embedding: Any = None) -> FloatArray:
         """Return a score for every tag in `labels`: (k,) for a string, (n, k) for several. Higher is more relevant."""
@@ -367,6 +400,6 @@ def _with_spare(n: int) -> int:
 
 
 def _filled(scores: FloatArray, n_labels: int) -> FloatArray:
-    filled = np.full(n_labels, -np.inf)
-    filled[: len(scores)] = scores
+    filled = np.full((len(scores), n_labels), -np.inf)
+    filled[:, : scores.shape[1]] = scores
     return filled
