@@ -20,12 +20,13 @@ import numpy as np
 class Costs:
     """What a job costs; the defaults are those of mediamill's rows in docs/scale.md."""
 
-    one_by_one: float = 1.1e-3  # seconds per row of the sample and of the tail
-    statistics: float = 0.37e-3  # seconds per row on a worker
-    merge: float = 0.02  # seconds per part, on the driver
-    finish: float = 0.5  # seconds
+    one_by_one: float = 0.26e-3  # seconds per row of the sample and of the tail
+    statistics: float = 0.094e-3  # seconds per row on a worker
+    merge: float = 0.05  # seconds per part, on the driver: unpickled and added
+    finish: float = 0.24  # seconds
+    overhead: float = 0.3  # seconds for the engine's messages
     megabytes: float = 11.0  # of a part
-    model_megabytes: float = 20.0
+    model_megabytes: float = 18.0
     bandwidth: float = 100.0  # megabytes per second, of the driver's line
 
 
@@ -41,8 +42,13 @@ class Cluster:
     restart: float = 30.0  # seconds until another takes its place
 
 
+def _rounds(n_workers: int) -> int:
+    """How often the model is passed on until so many have it, when their number doubles each time."""
+    return n_workers.bit_length()
+
+
 def modelled(
-    n: int, costs: Costs, cluster: Cluster, n_sample: int = 1500, n_tail: int = 2000
+    n: int, costs: Costs, cluster: Cluster, n_sample: int = 1500, n_tail: int = 4000
 ) -> float:
     """Seconds by the formula."""
     w, groups = cluster.n_workers, cluster.n_workers * cluster.groups_per_worker
@@ -54,23 +60,22 @@ def modelled(
     work = (mean + lost) * cluster.groups_per_worker
     straggler = group * (cluster.slow_factor - 1.0) if cluster.slow_share * groups >= 1.0 else 0.0
     arrive = groups * (costs.megabytes / costs.bandwidth + costs.merge)
-    send = w * costs.model_megabytes / costs.bandwidth
-    alone = (n_sample + n_tail) * costs.one_by_one + costs.finish
+    send = _rounds(w) * costs.model_megabytes / costs.bandwidth
+    alone = (n_sample + n_tail) * costs.one_by_one + costs.finish + costs.overhead
     return alone + send + max(work + straggler, arrive)
 
 
 def simulated(
-    n: int, costs: Costs, cluster: Cluster, seed: int, n_sample: int = 1500, n_tail: int = 2000
+    n: int, costs: Costs, cluster: Cluster, seed: int, n_sample: int = 1500, n_tail: int = 4000
 ) -> float:
     """Seconds of one run."""
     rng = np.random.default_rng(seed)
     groups = cluster.n_workers * cluster.groups_per_worker
     group = (n - n_sample - n_tail) / groups * costs.statistics
     start = n_sample * costs.one_by_one
-    # Workers begin as the model reaches them.
-    free = [
-        start + (i + 1) * costs.model_megabytes / costs.bandwidth for i in range(cluster.n_workers)
-    ]
+    # Workers begin as the model reaches them: those that have it pass it on.
+    hop = costs.model_megabytes / costs.bandwidth
+    free = [start + costs.overhead + _rounds(i + 1) * hop for i in range(cluster.n_workers)]
     heapq.heapify(free)
     waiting, ended = groups, []
     while waiting:
