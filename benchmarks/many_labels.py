@@ -13,12 +13,14 @@ import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 import boostline as bl
+from boostline.display.charts import legend, panels, svg, title
 
 N_FEATURES, N_WORDS, N_RELEVANT = 50_000, 50, 5
 SIZES = (1_000, 5_000, 50_000)
@@ -80,24 +82,27 @@ def measure(k: int, n_rows: int) -> dict[str, Any]:
     }
 
 
-def plot(results: list[dict[str, Any]], path: str) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+def plot(results: list[dict[str, Any]], path: Path) -> None:
+    figure, (times, sizes) = panels(2, height=3.0, across=2)
     k = [r["k"] for r in results]
-    left.plot(k, [r["rank_ms"] for r in results], "o-", label="rank(top=5)")
-    left.plot(k, [r["learn_ms"] for r in results], "s-", label="learn")
-    left.plot(k, [r["rank_ms"] + r["learn_ms"] for r in results], "d-", label="both")
-    left.set(xlabel="labels", ylabel="ms of CPU per row", xscale="log", yscale="log")
-    left.legend()
-    right.plot(k, [r["model_mb"] for r in results], "o-", label="model")
-    right.plot(k, [r["peak_mb"] for r in results], "s-", label="peak of the process")
-    right.set(xlabel="labels", ylabel="MB", xscale="log", yscale="log")
-    right.legend()
-    figure.savefig(path)
+    both = [r["rank_ms"] + r["learn_ms"] for r in results]
+    times.plot(k, [r["rank_ms"] for r in results], "o-", label="rank(top=5)")
+    times.plot(k, [r["learn_ms"] for r in results], "s-", label="learn")
+    times.plot(k, both, "d-", label="both")
+    times.set_ylabel("ms of CPU per row")
+    title(times, "Time")
+    sizes.plot(k, [r["model_mb"] for r in results], "o--", label="model")
+    sizes.plot(k, [r["peak_mb"] for r in results], "s--", label="peak of the process")
+    sizes.set_ylabel("MB")
+    title(sizes, "Memory")
+    for axes in (times, sizes):
+        axes.set_xscale("log")
+        axes.set_xticks(k, [f"{n:,}" for n in k], minor=False)
+        axes.minorticks_off()
+        axes.set_xlabel("labels")
+        axes.set_ylim(bottom=0)
+    legend(figure)
+    path.write_text(svg(figure))
 
 
 def main() -> None:
@@ -106,7 +111,7 @@ def main() -> None:
     )
     parser.add_argument("sizes", nargs="*", type=int, default=list(SIZES), help="numbers of labels")
     parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--plot", help="draw the curve into this file")
+    parser.add_argument("--plot", type=Path, help="draw the curve into this file (SVG)")
     parser.add_argument("--json", action="store_true", help="one line of JSON for each size")
     arguments = parser.parse_args()
     if len(arguments.sizes) == 1:
