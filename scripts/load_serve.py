@@ -260,24 +260,25 @@ async def work(address: str, asked: argparse.Namespace) -> None:
 
 
 def draw(points: list[tuple[float, dict[str, Any]]], path: Path) -> None:
-    from matplotlib.figure import Figure
+    from boostline.display.charts import legend, panels, svg
+    from boostline.display.colours import SERIES
 
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    axes = figure.subplots()
+    figure, [axes] = panels(1, height=4.0)
     rates = [rate for rate, _ in points]
-    for q in QUANTILES[:3]:
+    for q, colour in zip(QUANTILES[:3], SERIES, strict=False):
         values = [told[f"rank_p{100 * q:g}_ms"] for _, told in points]
-        axes.plot(rates, values, marker="o", label=f"{100 * q:g} % of the rankings within")
-    axes.axhline(1e3 * P99_WANTED, color="grey", linestyle=":")
+        axes.plot(rates, values, marker="o", color=colour, label=f"{100 * q:g} % of the rankings")
+    axes.axhline(1e3 * P99_WANTED, color="#000000", linestyle=":", label="15 ms")
     axes.set(
         xlabel="requests per second (two thirds rankings, one third feedback)",
         ylabel="milliseconds",
         xscale="log",
         yscale="log",
     )
-    axes.legend()
-    axes.grid(which="both", alpha=0.2)
-    figure.savefig(path)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:g}")
+    legend(figure)
+    path.write_text(svg(figure))
 
 
 def main() -> None:
