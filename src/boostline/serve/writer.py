@@ -217,13 +217,19 @@ class Checkpoints:
     def _run(self) -> None:
         while not self._ended.wait(_CHECKPOINT_SECONDS):
             try:
-                if not self._bring():
-                    # What came meanwhile is little. When all is in the store the write-ahead log is written from its
-                    # start again, and a file that does not grow is sooner on disk.
-                    with self._writer.turn:
-                        self._bring()
+                self.bring_all()
             except sqlite3.DatabaseError as error:
                 _LOG.warning("a checkpoint failed: %s", error)
+
+    def bring_all(self) -> None:
+        """Bring it to the store while others write, and at last what came meanwhile, which is little.
+
+        When all is in the store the write-ahead log is written from its start again, and a file that does not grow is
+        sooner on disk.
+        """
+        if not self._bring():
+            with self._writer.turn:
+                self._bring()
 
     def _bring(self) -> bool:
         """Tell whether all of it is in the store."""
