@@ -285,9 +285,9 @@ def _use_text(rng: np.random.Generator, path: Path, model: TextRanker) -> None:
     if model.booster.n_labels > 2_000:
         return
     text = _text(rng)
-    model.rank(text)
-    _finite(model.score(text), "score")
     try:
+        model.rank(text)
+        _finite(model.score(text), "score")
         model.learn([text, _text(rng)], [_tags(rng), {"new one"}])
     except ValueError as error:
         # No room to grow, or to begin; or a number that only a file can have.
