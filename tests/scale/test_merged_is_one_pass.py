@@ -173,9 +173,12 @@ def test_kernel_values_have_distances_in_single_precision():
     for n, m, d in ((1, 1, 1), (33, 17, 5), (70, 40, 12), (0, 3, 2)):
         rows, landmarks = (rng.normal(size=(size, d)).astype(np.float32) for size in (n, m))
         rows[: min(n, 1)] = landmarks[:1]  # a distance of 0
-        squares = np.zeros((n, m), np.float32)
-        for f in range(d):  # summed in the order of the features
-            squares += (rows[:, f, None] - landmarks[:, f]) ** 2
+        products, of_rows, of_landmarks = np.zeros((3, n, m), np.float32)
+        for f in range(d):  # |p|^2 + |q|^2 - 2 pq, summed in the order of the features
+            products += rows[:, f, None] * landmarks[:, f]
+            of_rows += rows[:, f, None] ** 2
+            of_landmarks += landmarks[:, f] ** 2
+        squares = np.maximum((of_landmarks + of_rows) - 2 * products, 0)
         wanted = np.exp(-np.sqrt(squares.astype(np.float64)) / 0.7) + 1.0
         got = _core.kernel_values(rows, landmarks, 0.7)
         assert got.shape == (n, m)

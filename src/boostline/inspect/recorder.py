@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 
 from boostline.array_types import FloatArray
 from boostline.inspect.label_rows import LabelLosses
+
+#: Methods of models after which something may be due to be recorded.
+_LEARNING = ("learn", "learn_with_probabilities")
 
 _COLUMNS = ("clock", "ranked", "loss", "weights", "edges", "expert_weights")
 
@@ -150,14 +154,17 @@ class Watched:
         self.model = model
         self.recorder = recorder
 
-    def learn(self, x: Any, relevant: Any, **keywords: Any) -> Any:
-        """Learn, and record."""
-        scores = self.model.learn(x, relevant, **keywords)
-        self.recorder.record(self.model)
-        return scores
-
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.model, name)
+        found = getattr(self.model, name)
+        return self._recorded(found) if name in _LEARNING else found
+
+    def _recorded(self, learn: Callable[..., Any]) -> Callable[..., Any]:
+        def learn_and_record(*arguments: Any, **keywords: Any) -> Any:
+            told = learn(*arguments, **keywords)
+            self.recorder.record(self.model)
+            return told
+
+        return learn_and_record
 
 
 def _snapshot(model: Any) -> tuple[Any, ...]:
