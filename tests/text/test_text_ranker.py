@@ -161,6 +161,14 @@ def test_a_forged_file_is_refused(key, value, tmp_path):
     refuse(tmp_path / "forged.blm", forged(metadata, arrays))
 
 
+def test_columns_of_words_have_no_names(tmp_path):
+    # Found by fuzzing: such a file loaded, and every call failed.
+    small().save(tmp_path / "m.blm")
+    metadata, arrays = parts((tmp_path / "m.blm").read_bytes())
+    metadata["config"]["features"] = ["a"]
+    refuse(tmp_path / "forged.blm", forged(metadata, arrays))
+
+
 def test_a_model_that_has_learned_nothing(tmp_path):
     model = small()
     assert model.rank("anything") == []

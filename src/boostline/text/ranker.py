@@ -360,6 +360,8 @@ class TextRanker:
             raise ValueError(f"a text model with {len(model._names)} tags has other labels")
         if booster.features is not None:
             raise ValueError("a text model has names of features, but words are hashed")
+        if booster.features is not None:
+            raise ValueError("a text model has names of features, but its columns must have none")
         if booster.n_features not in (None, model._features.n_features):
             raise ValueError(
                 f"a text model has {booster.n_features} features, but must have {model._features.n_features}"
