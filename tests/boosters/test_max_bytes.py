@@ -102,6 +102,15 @@ def test_generations_need_twice_the_cap_of_one():
         bl.LabelRanker(6, learners=learners, max_bytes=2_000_000).learn([1.0], {0})
 
 
+@pytest.mark.parametrize("of", [SparseLinear(), Centroids()])
+def test_large_caps_in_generations_are_made_smaller(of):
+    model = bl.LabelRanker(5, learners=[Generations(of, length=17)], max_bytes=100_000_000)
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        model.learn(rng.normal(size=2), {int(rng.integers(5))})
+    assert model.memory_usage() <= 100_000_000
+
+
 def test_a_huge_row_is_no_exception():
     model = bl.LabelRanker(50, max_bytes=2_000_000, seed=0)
     X, Y = words(60, 2**20, 50)

@@ -39,6 +39,8 @@ _ROW = 64
 _ENTRY = 32
 # How often sizes are halved before a member is left out.
 _HALVINGS = 5
+# Caps of learners in generations are halved no further.
+_LEAST_HALVED = 2**20
 # How the learners that have a cap share what is left, and what each needs, beside so much for each label.
 _PARTS: dict[type[Description], int] = {SparseLinear: 3, Centroids: 1, HoeffdingTree: 1}
 _LEAST_PART, _LEAST_PART_OF_LABEL = 2**16, 256
@@ -108,6 +110,9 @@ def _halved(scorer: Scorer) -> Scorer:
             return _no_larger(scorer, scorer.n_landmarks // 2)
         case Linear() | Neighbours() | OutputNeighbours():
             return _no_larger(scorer, scorer.memory // 2)
+        case Generations(of=SparseLinear() | Centroids() as of):
+            smaller = max(of.max_bytes // 2, min(of.max_bytes, _LEAST_HALVED))
+            return dataclasses.replace(scorer, of=dataclasses.replace(of, max_bytes=smaller))
         case Generations():
             return dataclasses.replace(scorer, of=_halved(scorer.of))
     return scorer
