@@ -5,7 +5,6 @@ import pickle
 import threading
 
 import numpy as np
-import pandas as pd
 import pytest
 from forging import forged, parts, refuse
 
@@ -130,13 +129,6 @@ def test_a_file_says_that_it_is_of_a_text_model(tmp_path):
     model, extra = bl.saving.load_with_extra(tmp_path / "m.blm", n_threads=2)
     assert (model.n_threads, extra) == (2, {"rows": 3})
     assert b"number1" not in (tmp_path / "m.blm").read_bytes()  # no words of the texts
-
-
-def test_a_booster_whose_features_have_names_is_refused():
-    named = bl.LabelRanker(2)
-    named.learn(pd.DataFrame({"one": [1.0]}), [{0}])
-    with pytest.raises(ValueError, match="names of features"):
-        TextRanker.from_parts(named, TextRanker()._state())
 
 
 @pytest.mark.parametrize(

@@ -359,8 +359,6 @@ class TextRanker:
         if len(model._names) > booster.n_labels or booster.labels is not None:
             raise ValueError(f"a text model with {len(model._names)} tags has other labels")
         if booster.features is not None:
-            raise ValueError("a text model has names of features, but words are hashed")
-        if booster.features is not None:
             raise ValueError("a text model has names of features, but its columns must have none")
         if booster.n_features not in (None, model._features.n_features):
             raise ValueError(
