@@ -35,13 +35,16 @@ class DriftAlarm {
         n_ = v[0], fast_ = v[1], slow_ = v[2], variance_ = v[3], fast_weight_ = v[4], slow_weight_ = v[5],
         n_high_ = v[6];
     }
-    // After `clock` examples whose losses lie in [0, 1].
+    // After `clock` examples whose losses lie in [0, 1]: so do their means, which are sums divided by weights.
     void check(double clock) const {
-        constexpr double kOne = 1.0 + 1e-6;  // but for rounding
+        constexpr double kOne = 1.0 + 1e-6, kSquare = 1.0 + 4e-6;  // but for rounding
         check_within(n_, 0.0, clock, "", "drift_alarm");
         check_within(n_high_, 0.0, n_, "", "drift_alarm");
-        for (const double v : {fast_, slow_, variance_, fast_weight_, slow_weight_})
-            check_within(v, 0.0, kOne, "", "drift_alarm");
+        check_within(fast_weight_, 0.0, kOne, "", "drift_alarm");
+        check_within(slow_weight_, 0.0, kOne, "", "drift_alarm");
+        check_within(fast_, 0.0, kOne * fast_weight_, "", "drift_alarm");
+        check_within(slow_, 0.0, kOne * slow_weight_, "", "drift_alarm");
+        check_within(variance_, 0.0, kSquare * slow_weight_, "", "drift_alarm");
     }
 
   private:

@@ -145,6 +145,19 @@ def test_numbers_that_no_booster_has(algorithm, contents, tmp_path):
                 load_forged(tmp_path / "m", content, **{name: changed(arrays[name], 0, value)})
 
 
+def test_means_of_losses_above_one(tmp_path):
+    """After few rows the alarm's sums are small because their weights are: half a unit over .001 is a mean of 500."""
+    model = MODELS["label_ranker"]()
+    X, Y = rows()
+    model.learn(X[:1], Y[:1])
+    model.save(tmp_path / "m")
+    content = (tmp_path / "m").read_bytes()
+    alarm = parts(content)[1]["drift_alarm"]
+    for place in (1, 2, 3):  # the fast mean, the slow one, the variance
+        with pytest.raises(LoadError, match="drift_alarm"):
+            load_forged(tmp_path / "m", content, drift_alarm=changed(alarm, place, 0.5))
+
+
 @pytest.mark.gate
 @pytest.mark.parametrize("algorithm", MODELS)
 def test_no_finite_number_anywhere_gives_scores_that_are_not(algorithm, contents, tmp_path):

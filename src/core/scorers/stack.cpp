@@ -59,8 +59,12 @@ class StackScorer final : public Scorer {
         inputs.resize(static_cast<std::size_t>(x.n_features) + 1);
         with_constant(x, inputs.data());
     }
+    // Members that learned something score within a few units; a forged file may hold weights that score 1e17, whose
+    // squares leave nothing of the covariance but rounding.
     static void with_constant(const Row& x, double* inputs) {
-        std::copy_n(x.dense, x.n_features, inputs);
+        constexpr double kLargestScore = 1e6;
+        for (std::int64_t i = 0; i < x.n_features; ++i)
+            inputs[i] = std::min(std::max(x.dense[i], -kLargestScore), kLargestScore);
         inputs[x.n_features] = 1.0;
     }
 
