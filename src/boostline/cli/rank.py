@@ -262,17 +262,10 @@ def _cells(labels: list[int], numbers: list[list[float]], names: list[Any]) -> l
 
 def with_text(given: Input, record: dict[str, Any]) -> Input:
     """Where the text of each row is: as said, or as the model was trained."""
-    text = given.text or record.get("text")
-    if text is None:
+    completed = given.completed(record)
+    if completed.text is None:
         raise ValueError("--text is not given, but must name the column with the text")
-    return replace(
-        given,
-        text=text,
-        separator=record.get("separator"),
-        labels=given.labels or record.get("labels_given"),
-        delimiter=given.delimiter or record.get("delimiter"),
-        encoding=given.encoding or record.get("encoding"),
-    )
+    return replace(completed, labels=given.labels or record.get("labels_given"))
 
 
 def load_model(path: Any, threads: int = 1) -> tuple[Any, dict[str, Any]]:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from boostline.data import Dataset, Unseen
     from boostline.data.formats import Reader
 
+#: What a model remembers of the file that it was trained with, beside the labels.
+_REMEMBERED = ("drop", "categories", "delimiter", "encoding", "zero_based", "text", "separator")
+
 
 @dataclass(frozen=True)
 class Input:
@@ -64,6 +67,15 @@ class Input:
             "encoding": self.encoding,
             "zero_based": self.zero_based,
         }
+
+    def record(self) -> dict[str, Any]:
+        """What ``boostline train`` saves of it with the model."""
+        return {"labels_given": self.labels, **{n: getattr(self, n) for n in _REMEMBERED}}
+
+    def completed(self, record: dict[str, Any]) -> Input:
+        """Options that are not given again are those of the training."""
+        known: dict[str, Any] = {n: record.get(n) for n in _REMEMBERED}
+        return replace(self, **{n: v for n, v in known.items() if getattr(self, n) is None})
 
 
 @dataclass

@@ -44,9 +44,7 @@ def train_history(
     options = {**told, **({} if given.format is None else {"format": given.format})}
     with engine_for(jobs, dask) as engine:
         model = warm_start(model, paths, engine=engine, **options)
-    names = ("labels", "drop", "categories", "delimiter", "encoding", "zero_based")
-    record = {name if name != "labels" else "labels_given": getattr(given, name) for name in names}
-    save(model, target, {"train": record})
+    save(model, target, {"train": given.record()})
     result: dict[str, Any] = {
         "model": str(target),
         "algorithm": type(model).__name__,
