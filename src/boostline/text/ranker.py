@@ -16,12 +16,9 @@ from boostline.contract.numbers import read_weights, whole_number
 from boostline.contract.rows import Rows
 from boostline.learners import SparseLinear
 from boostline.text.features import Counted, TextFeatures
+from boostline.text.known_tags import LEAST_SPARE, KnownTags, with_spare
 from boostline.text.told import Waiting, checked_tags, read_tags, read_texts
 from boostline.text.words import Words
-
-# The compiled model has room for tags to come, because making room takes a copy of it: at least so many, and one for
-# each 8 tags that are known.
-_LEAST_SPARE, _SPARE_SHARE = 16, 8
 
 
 class TextRanker:
@@ -79,11 +76,10 @@ class TextRanker:
         seed: int | None = 0,
         n_threads: int = 1,
     ) -> None:
-        self._names = checked_tags(labels, "labels")
-        self._places = {tag: i for i, tag in enumerate(self._names)}
+        self._tags = KnownTags(labels, "labels")
         self._features = TextFeatures(Words(pairs, characters), n_columns, n_embedding)
         self._booster = LabelRanker(
-            _with_spare(len(self._names)),
+            with_spare(len(self._tags)),
             learners=text_learners(learners),
             drift=drift,
             max_bytes=_left_for_booster(max_bytes, self._features.memory_usage()),
@@ -155,19 +151,18 @@ class TextRanker:
             waiting = Waiting(0)
             found: list[FloatArray] = []
             for i, row in enumerate(told):
-                new = sorted(tag for tag in row if tag not in self._places)
-                if (n := len(self._names) + len(new)) >= self._booster.n_labels:
+                new = sorted(tag for tag in row if tag not in self._tags)
+                n_before = len(self._tags)
+                if n_before + len(new) >= self._booster.n_labels:
                     # The texts before this one are learned by the model as it was.
                     found += self._learn(waiting, counted, weights, *how)
-                    self._booster.add_labels(_with_spare(n) - self._booster.n_labels)
+                    self._make_room(n_before + len(new))
                     waiting = Waiting(i)
-                n_before = len(self._names)
-                for tag in new:
-                    self._places[tag] = len(self._names)
-                    self._names.append(tag)
-                waiting.add({self._places[tag]: code for tag, code in row.items()}, n_before, n)
+                self._tags.add(new)
+                places = {self._tags.place(tag): code for tag, code in row.items()}
+                waiting.add(places, n_before, len(self._tags))
             found += self._learn(waiting, counted, weights, *how)
-            n_labels = len(self._names)
+            n_labels = len(self._tags)
         filled = [_filled(row, n_labels) for row in found]
         return is_single, np.array(filled).reshape(-1, 1 + with_probabilities, n_labels)
 
@@ -200,9 +195,7 @@ class TextRanker:
             n_learned = self._booster.clock - before
             self._features.unlearn(counted[part][n_learned:])
             for n in waiting.n_before[n_learned : n_learned + 1]:
-                for tag in self._names[n:]:
-                    del self._places[tag]
-                del self._names[n:]
+                self._tags.forget_after(n)
             raise
         if found is None:
             return []
@@ -238,8 +231,7 @@ class TextRanker:
     ) -> tuple[FloatArray, FloatArray]:
         """Return `score` and `probabilities` of the same moment."""
         n_labels = self.n_labels
-        is_single, texts, vectors = read_texts(text, embedding)
-        rows = self._features.rows(self._features.count(texts, vectors))
+        is_single, rows = self._read(text, embedding)
         scores, likely = self._booster.scores_and_probabilities(rows)
         scores, likely = scores[:, :n_labels], likely[:, :n_labels]
         return (scores[0], likely[0]) if is_single else (scores, likely)
@@ -250,8 +242,7 @@ class TextRanker:
         """Return the tags, best first, only the first ``top`` if given: a list for a string, else a list of lists."""
         names = self.labels
         wanted = len(names) if top is None else min(whole_number(top, "top", 1), len(names))
-        is_single, texts, vectors = read_texts(text, embedding)
-        rows = self._features.rows(self._features.count(texts, vectors))
+        is_single, rows = self._read(text, embedding)
         # Among the best are places of tags to come, though rarely.
         n_asked = wanted
         while True:
@@ -259,7 +250,7 @@ class TextRanker:
             known = order < len(names)
             if order.shape[1] < n_asked or (known.sum(axis=1) >= wanted).all():
                 break
-            n_asked = 2 * n_asked + _LEAST_SPARE
+            n_asked = 2 * n_asked + LEAST_SPARE
         ranked = [
             [names[i] for i in row[is_known][:wanted].tolist()]
             for row, is_known in zip(order, known, strict=True)
@@ -271,12 +262,12 @@ class TextRanker:
     @property
     def labels(self) -> list[str]:
         """The tags known so far, in the order in which they were learned."""
-        return list(self._names)
+        return list(self._tags.names)
 
     @property
     def n_labels(self) -> int:
         """Number of tags known so far."""
-        return len(self._names)
+        return len(self._tags)
 
     @property
     def clock(self) -> int:
@@ -304,19 +295,24 @@ class TextRanker:
 
     def rows(self, text: str | Sequence[str], *, embedding: Any = None) -> Rows:
         """Return the rows of features that the booster gets for texts."""
-        _, texts, vectors = read_texts(text, embedding)
-        return self._features.rows(self._features.count(texts, vectors))
+        return self._read(text, embedding)[1]
+
+    def _read(self, text: Any, embedding: Any) -> tuple[bool, Rows]:
+        """Whether it is a single text, and the rows."""
+        is_single, texts, vectors = read_texts(text, embedding)
+        return is_single, self._features.rows(self._features.count(texts, vectors))
 
     def add_labels(self, labels: Sequence[str]) -> None:
         """Make tags known before they are learned."""
         with self._lock:
-            new = [tag for tag in checked_tags(labels, "labels") if tag not in self._places]
-            n = len(self._names) + len(new)
-            if n >= self._booster.n_labels:
-                self._booster.add_labels(_with_spare(n) - self._booster.n_labels)
-            for tag in new:
-                self._places[tag] = len(self._names)
-                self._names.append(tag)
+            new = [tag for tag in checked_tags(labels, "labels") if tag not in self._tags]
+            self._make_room(len(self._tags) + len(new))
+            self._tags.add(new)
+
+    def _make_room(self, n: int) -> None:
+        """Let the booster have a label for each of `n` tags, and some for tags to come."""
+        if n >= self._booster.n_labels:
+            self._booster.add_labels(with_spare(n) - self._booster.n_labels)
 
     def memory_usage(self) -> int:
         """Return the memory of the model, in bytes."""
@@ -341,7 +337,7 @@ class TextRanker:
             save(self._booster, path, extra, text=self._state())
 
     def _state(self) -> dict[str, Any]:
-        return {"tags": list(self._names), **self._features.state()}
+        return {"tags": self.labels, **self._features.state()}
 
     @classmethod
     def from_parts(cls, booster: Any, state: dict[str, Any]) -> Self:
@@ -351,13 +347,12 @@ class TextRanker:
                 f"a text model has a {type(booster).__name__}, but must have a LabelRanker"
             )
         model = cls.__new__(cls)
-        model._names = checked_tags(state["tags"], "tags")
-        model._places = {tag: i for i, tag in enumerate(model._names)}
+        model._tags = KnownTags(state["tags"], "tags")
         model._features = TextFeatures.from_state(state)
         model._booster = booster
         model._lock = _core.TurnLock()
-        if len(model._names) > booster.n_labels or booster.labels is not None:
-            raise ValueError(f"a text model with {len(model._names)} tags has other labels")
+        if len(model._tags) > booster.n_labels or booster.labels is not None:
+            raise ValueError(f"a text model with {len(model._tags)} tags has other labels")
         if booster.features is not None:
             raise ValueError("a text model has names of features, but its columns must have none")
         if booster.n_features not in (None, model._features.n_features):
@@ -394,11 +389,6 @@ def text_learners(learners: Any) -> Any:
     if isinstance(learners, str) and learners == "auto":
         return [SparseLinear()]
     return learners
-
-
-def _with_spare(n: int) -> int:
-    """How many labels a model for n tags gets."""
-    return n + max(_LEAST_SPARE, n // _SPARE_SHARE)
 
 
 def _filled(scores: FloatArray, n_labels: int) -> FloatArray:
