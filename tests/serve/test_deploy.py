@@ -15,6 +15,7 @@ from boostline.serve.command import serve
 DEPLOY = Path(__file__).parents[2] / "deploy"
 
 
+@pytest.mark.process
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze")
 def test_systemd_takes_the_unit(tmp_path):
     unit = tmp_path / "boostline.service"
@@ -27,6 +28,7 @@ def test_systemd_takes_the_unit(tmp_path):
     assert not said, said
 
 
+@pytest.mark.process
 @pytest.mark.skipif(shutil.which("hadolint") is None, reason="there is no hadolint")
 def test_the_image_passes_its_linter():
     subprocess.run(["hadolint", str(DEPLOY / "Dockerfile")], check=True, timeout=60)

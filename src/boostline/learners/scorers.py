@@ -185,7 +185,7 @@ class SparseLinear(Scorer):
     Examples
     --------
     >>> import boostline as bl, scipy.sparse as sp
-    >>> X = sp.random_array((50, 2**20), density=1e-5, format="csr", rng=0)
+    >>> X = sp.random(50, 2**20, density=1e-5, format="csr", random_state=0)
     >>> model = bl.LabelRanker(1000, learners=[bl.learners.SparseLinear()])
     >>> _ = model.learn(X, [{i % 1000} for i in range(50)])
     >>> model.memory_usage() < 2**23
