@@ -48,6 +48,14 @@ def test_delimiters_gzip_bom_and_quotes(tmp_path: Path) -> None:
     assert read("a;y\n1;0\n", labels=["y"], delimiter=";").X.tolist() == [[1]]
 
 
+@pytest.mark.parametrize("block", [1, 2, 1000])
+def test_a_byte_order_mark_within_the_file_is_no_number(tmp_path: Path, block: int) -> None:
+    """Also where a block begins with it, which pyarrow takes for the beginning of a file."""
+    (tmp_path / "t.csv").write_text("x,y\n1,0\n2,1\n\ufeff3,1\n4,0\n", "utf-8")
+    with pytest.raises(data.DataError, match=r"t\.csv:4: the column 'x' has"):
+        list(data.stream(tmp_path / "t.csv", labels=["y"], block=block))
+
+
 ALL_MISSING = ["", "?", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None"]
 
 

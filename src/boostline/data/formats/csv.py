@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import re
 from collections.abc import Iterator, Sequence
@@ -113,6 +114,10 @@ class CsvReader(TableReader):
         pa, arrow_csv = need("pyarrow", "reading csv"), need("pyarrow.csv", "reading csv")
         types = {column: pa.string() for column in (*self.labels, *self.categories)}
         types |= {column: pa.float64() for column in self.inputs if column not in self.categories}
+        if text.startswith(codecs.BOM_UTF8) and codecs.lookup(self._encoding).name == "utf-8":
+            text = (
+                codecs.BOM_UTF8 + text
+            )  # pyarrow drops one, wherever in the file these rows begin
         try:
             table = arrow_csv.read_csv(
                 pa.BufferReader(text),
