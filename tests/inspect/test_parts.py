@@ -34,7 +34,7 @@ def table(n=200, d=7, seed=0):
 
 def words(n=200, d=300, seed=0):
     rng = np.random.default_rng(seed)
-    X = sp.csr_array(sp.random(n, d, density=0.03, random_state=rng))
+    X = sp.random(n, d, density=0.03, format="csr", random_state=rng)
     Y = (X @ rng.normal(size=(d, K))) > 0.3
     return X, Y
 
