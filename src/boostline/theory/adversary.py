@@ -217,19 +217,20 @@ class Adversary:
                 f"edge is {self.edge}, but must lie in (0, 1 / (2 (n_labels - 1))] = (0, {most:g}]: "
                 "the learners vote with twice the edge"
             )
-        smallest = self.n_labels * math.log(1 / self.delta) / self.edge
-        if self.excess_loss is not None and self.excess_loss < smallest * (1 - 1e-12):
+        if self.S / self._smallest < 1 - 1e-12:
             raise ValueError(
                 f"excess_loss is {self.excess_loss}, but the theorem needs at least "
-                f"n_labels ln(1/delta) / edge = {smallest:g}"
+                f"n_labels ln(1/delta) / edge = {self._smallest:g}"
             )
+
+    @property
+    def _smallest(self) -> float:
+        return self.n_labels * math.log(1 / self.delta) / self.edge
 
     @property
     def S(self) -> float:
         """Excess loss of OnlineWLC."""
-        if self.excess_loss is not None:
-            return self.excess_loss
-        return self.n_labels * math.log(1 / self.delta) / self.edge
+        return self._smallest if self.excess_loss is None else self.excess_loss
 
     @property
     def useless_rounds(self) -> int:

@@ -71,21 +71,9 @@ def hedge(model: Any, delta: float = 0.05) -> Bound:
     The paper rounds 1 / (1 - 1/e) = 1.58 up to 2. It holds for the drawn expert only.
     """
     history = _ada(model)
-    _needs_draw(history)
     best = float(history.expert_losses.min(initial=math.inf))
-    n = history.n_learners
-    mean = (best + math.log(n)) / (1.0 - math.exp(-1.0))
-    spread = _draws(history, delta)
-    return Bound(
-        name="Ada.OLMR, Hedge",
-        statement="rank loss <= (min_i M_i + ln N) / (1 - 1/e) + sqrt(T ln(1/delta) / 2)",
-        total=mean + spread,
-        suffered=history.suffered_loss,
-        rounds=history.rounds,
-        trivial=history.ranked_rounds / 2,
-        probability=1.0 - delta,
-        terms={"best expert": best, "experts": float(n), "expectation": mean, "draws": spread},
-    )
+    statement = "(B + ln N) / (1 - 1/e) + sqrt(T ln(1/delta) / 2), B = min_i M_i"
+    return _ada_bound(history, best, _HEDGE, delta, "Ada.OLMR, Hedge", statement)
 
 
 def logistic_progress(model: Any) -> Bound:
@@ -200,18 +188,15 @@ def _ada_bound(
     name: str,
     statement: str,
 ) -> Bound:
-    _needs_draw(history)
-    draws = _draws(history, delta)
-    return Bound(
-        name=name,
-        statement=f"rank loss <= {statement}",
-        total=factor * (best + math.log(history.n_learners)) + draws,
-        suffered=history.suffered_loss,
-        rounds=history.rounds,
-        trivial=history.ranked_rounds / 2,
-        probability=1.0 - delta,
-        terms={"B": best, "draws": draws},
-    )
+    if history.expert != "draw":
+        raise ValueError(
+            f"the scores given are those of expert={history.expert!r}; the bound is on the loss of the "
+            "expert that Hedge draws, and the rank loss is not convex: use expert='draw'"
+        )
+    draws = math.sqrt(history.ranked_rounds * math.log(1.0 / delta) / 2.0)
+    total = factor * (best + math.log(history.n_learners)) + draws
+    terms = {"B": best, "draws": draws}
+    return history.rank_loss_bound(name, statement, total, terms, 1.0 - delta)
 
 
 def _ada(model: Any) -> History:
@@ -221,18 +206,6 @@ def _ada(model: Any) -> History:
     if history.algorithm == "LabelRanker":
         raise ValueError("model is a LabelRanker; this bound is Ada.OLMR's: use label_ranker")
     return history
-
-
-def _needs_draw(history: History) -> None:
-    if history.expert != "draw":
-        raise ValueError(
-            f"the scores given are those of expert={history.expert!r}; the bound is on the loss of the "
-            "expert that Hedge draws, and the rank loss is not convex: use expert='draw'"
-        )
-
-
-def _draws(history: History, delta: float) -> float:
-    return math.sqrt(history.ranked_rounds * math.log(1.0 / delta) / 2.0)
 
 
 def _needs_steps(history: History, steps: str, other: str) -> None:

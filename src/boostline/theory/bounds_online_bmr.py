@@ -82,18 +82,12 @@ def bmr_general(model: Any, excess_loss: float | None = None, delta: float | Non
     s = _excess_loss(history, edge) if excess_loss is None else float(excess_loss)
     promised = _promised(history, loss, edge)
     weights = float(history.max_weights.sum())
-    factor = loss.rank_factor
-    total = math.inf if math.isinf(factor) else factor * (promised + s * weights)
-    probability = 1.0 if not known else max(0.0, 1.0 - history.n_learners * (delta or 0.0))
-    return Bound(
-        name="OnlineBMR, general theorem" + ("" if known else " (S from this run)"),
-        statement="rank loss <= factor * (sum_t phi^N_t(0) + S sum_i w^i*)",
-        total=total,
-        suffered=history.suffered_loss,
-        rounds=history.rounds,
-        trivial=history.ranked_rounds / 2,
-        probability=probability,
-        terms={"potential": promised, "S": s, "sum of w^i*": weights, "factor": factor},
+    return history.rank_loss_bound(
+        "OnlineBMR, general theorem" + ("" if known else " (S from this run)"),
+        "factor * (sum_t phi^N_t(0) + S sum_i w^i*)",
+        _on_rank_loss(loss, promised + s * weights),
+        {"potential": promised, "S": s, "sum of w^i*": weights, "factor": loss.rank_factor},
+        _probability(history, excess_loss, delta),
     )
 
 
@@ -113,16 +107,11 @@ def bmr_realised(model: Any) -> Bound:
         promised = _promised(history, loss, edge)
         excess = edge * float(history.weight_sums.sum()) - gained
         statement = "sum_t phi^N_t(0) + sum_i (gamma - gamma_i) ||w^i||_1"
-    factor = loss.rank_factor
-    total = math.inf if math.isinf(factor) else factor * (promised + excess)
-    return Bound(
-        name="OnlineBMR, realised edges" + (" (edge='auto')" if history.chooses_edge else ""),
-        statement=f"rank loss <= factor * ({statement})",
-        total=total,
-        suffered=history.suffered_loss,
-        rounds=history.rounds,
-        trivial=history.ranked_rounds / 2,
-        terms={"potential": promised, "missing edges": excess, "factor": factor},
+    return history.rank_loss_bound(
+        "OnlineBMR, realised edges" + (" (edge='auto')" if history.chooses_edge else ""),
+        f"factor * ({statement})",
+        _on_rank_loss(loss, promised + excess),
+        {"potential": promised, "missing edges": excess, "factor": loss.rank_factor},
     )
 
 
@@ -180,25 +169,19 @@ def bmr_auto(
         name = "OnlineBMR, learned edge"
         statement = "sum_t phi^N_t(0; gamma) + S sum_i w^i* + regret"
     regret = used - float(search.promises[best])
-    factor = loss.rank_factor
-    total = math.inf if math.isinf(factor) else factor * (promise + excess + regret)
-    known = excess_loss is not None
-    return Bound(
-        name=name,
-        statement=f"rank loss <= factor * ({statement})",
-        total=total,
-        suffered=history.suffered_loss,
-        rounds=history.rounds,
-        trivial=history.ranked_rounds / 2,
-        probability=1.0 if not known else max(0.0, 1.0 - history.n_learners * (delta or 0.0)),
-        terms={
+    return history.rank_loss_bound(
+        name,
+        f"factor * ({statement})",
+        _on_rank_loss(loss, promise + excess + regret),
+        {
             "edge": float(search.levels[best]),
             "its promise": promise,
             "excess": excess,
             "regret": regret,
             "regret at most": _regret_limit(history, loss),
-            "factor": factor,
+            "factor": loss.rank_factor,
         },
+        _probability(history, excess_loss, delta),
     )
 
 
@@ -247,7 +230,6 @@ def bmr_corollary(
             f"loss is {loss!r}, but the corollary is proved for the rank loss and the hinge loss "
             "with margin 1; bmr_general takes the potentials of any loss of pairs"
         )
-    known = excess_loss is not None
     s = _excess_loss(history, edge) if excess_loss is None else float(excess_loss)
     n = history.n_learners
     exponential = math.fsum(
@@ -257,36 +239,36 @@ def bmr_corollary(
         for size, count in _sizes(history)
     )
     if single:
-        weights = math.fsum(
-            max(
-                max(
-                    (
-                        largest_weight(loss, n - i, i - 1, history.n_labels, size, edge)
-                        for size, _ in _sizes(history)
-                    ),
-                    default=0.0,
-                ),
-                observed,
-            )
-            for i, observed in enumerate(history.max_weights, 1)
+        sizes = [size for size, _ in _sizes(history)]
+        promised = [
+            [largest_weight(loss, n - i, i - 1, history.n_labels, size, edge) for size in sizes]
+            for i in range(1, n + 1)
+        ]
+        observed = history.max_weights
+        excess = s * math.fsum(
+            max([*of, seen]) for of, seen in zip(promised, observed, strict=True)
         )
-        first, second = exponential, s * weights
-        statement = "rank loss <= sum_t exp(-gamma_t^2 N / 2) + S sum_i max w^i"
+        statement = "sum_t exp(-gamma_t^2 N / 2) + S sum_i max w^i"
     else:
         k = history.n_labels
-        largest = max(k / (k - 1), float(history.max_weights.max(initial=0.0)))
-        first, second = exponential, largest * n * s
-        statement = (
-            "rank loss <= sum_t min(N + 1, 1 / (1 - exp(-gamma_t)), 1 + sqrt(pi N / 2)) exp(-gamma_t^2 N / 2) "
-            "+ k / (k - 1) N S"
-        )
-    return Bound(
-        name="OnlineBMR, corollary, " + ("single-label" if single else "general") + " learners",
-        statement=statement,
-        total=first + second,
-        suffered=history.suffered_loss,
-        rounds=history.rounds,
-        trivial=history.ranked_rounds / 2,
-        probability=1.0 if not known else max(0.0, 1.0 - n * (delta or 0.0)),
-        terms={"exponential": first, "excess": second, "S": s},
+        excess = max(k / (k - 1), float(history.max_weights.max(initial=0.0))) * n * s
+        factor = "min(N + 1, 1 / (1 - exp(-gamma_t)), 1 + sqrt(pi N / 2))"
+        statement = f"sum_t {factor} exp(-gamma_t^2 N / 2) + k / (k - 1) N S"
+    return history.rank_loss_bound(
+        "OnlineBMR, corollary, " + ("single-label" if single else "general") + " learners",
+        statement,
+        exponential + excess,
+        {"exponential": exponential, "excess": excess, "S": s},
+        _probability(history, excess_loss, delta),
     )
+
+
+def _on_rank_loss(loss: PairLoss, total: float) -> float:
+    """A bound on the loss of the potentials as one on the rank loss."""
+    factor = loss.rank_factor
+    return math.inf if math.isinf(factor) else factor * total
+
+
+def _probability(history: History, excess_loss: float | None, delta: float | None) -> float:
+    """With which a bound holds: all learners keep S, if it was known beforehand, else it is of this very run."""
+    return 1.0 if excess_loss is None else max(0.0, 1.0 - history.n_learners * (delta or 0.0))

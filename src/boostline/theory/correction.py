@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from boostline.theory.binomial import binomial_tail
+
 __all__ = ["Counterexample", "counterexample", "majority_loss", "proof_step"]
 
 
@@ -27,17 +29,12 @@ def majority_loss(n_learners: int, edge: float) -> float:
     >>> round(majority_loss(3, 0.0), 12), round(majority_loss(20_000, 0.002), 4)
     (0.5, 0.3886)
     """
-    n, right = n_learners, (1.0 + edge) / 2.0
     if not 0.0 <= edge < 1.0:
         raise ValueError(f"edge is {edge}, but must lie in [0, 1)")
-    log_right, log_wrong = math.log(right), math.log1p(-right)
-
-    def probability(j: int) -> float:
-        logs = math.lgamma(n + 1) - math.lgamma(j + 1) - math.lgamma(n - j + 1)
-        return math.exp(logs + j * log_right + (n - j) * log_wrong)
-
-    loss = math.fsum(probability(j) for j in range((n + 1) // 2))
-    return loss + (0.5 * probability(n // 2) if n % 2 == 0 else 0.0)
+    n, wrong = n_learners, (1.0 - edge) / 2.0
+    # More than half are wrong, and at least half are: these differ by the ties.
+    tails = (binomial_tail(least, n, wrong) for least in (n // 2 + 1, (n + 1) // 2))
+    return math.fsum(tails) / 2
 
 
 class ProofStep(NamedTuple):

@@ -12,7 +12,7 @@ condition needs; `Record` answers for one run, `check_wlc` for runs with several
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -218,15 +218,7 @@ class Record:
         >>> round(rounds.largest_edge(0.0), 9), round(rounds.largest_edge(0.1), 9)
         (0.4, 0.5)
         """
-        if not self.satisfies(0.0, excess_loss):
-            return math.nan
-        if self.satisfies(1.0, excess_loss):
-            return 1.0
-        low, high = 0.0, 1.0
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.satisfies(middle, excess_loss) else (low, middle)
-        return low
+        return _largest(lambda edge: self.satisfies(edge, excess_loss))
 
     @property
     def edge(self) -> float:
@@ -362,31 +354,30 @@ def check_wlc(
     if len({len(record.advantage) for record in records}) != 1:
         raise ValueError("records have different numbers of rounds, but must share one stream")
     rate = _failure_rate(records, edge, excess_loss)
-    anywhere = float(np.mean([not record.satisfies(edge, excess_loss) for record in records]))
     seeds = len(records)
     limit = failure_limit(round(rate * seeds), seeds)
-    largest = math.nan
-    if _failure_rate(records, 0.0, excess_loss) <= delta:
-        low, high = 0.0, 1.0
-        if _failure_rate(records, 1.0, excess_loss) <= delta:
-            low = 1.0
-        else:
-            for _ in range(40):
-                middle = (low + high) / 2
-                if _failure_rate(records, middle, excess_loss) <= delta:
-                    low = middle
-                else:
-                    high = middle
-        largest = low
     return WeakLearningCheck(
-        delta,
-        edge,
-        excess_loss,
-        seeds,
-        rate,
-        anywhere,
-        limit,
-        rate <= delta,
-        limit <= delta,
-        largest,
+        delta=delta,
+        edge=edge,
+        excess_loss=excess_loss,
+        seeds=seeds,
+        failure_rate=rate,
+        any_prefix_rate=float(np.mean([not r.satisfies(edge, excess_loss) for r in records])),
+        failure_limit=limit,
+        satisfied=rate <= delta,
+        established=limit <= delta,
+        largest_edge=_largest(lambda other: _failure_rate(records, other, excess_loss) <= delta),
     )
+
+
+def _largest(holds: Callable[[float], bool]) -> float:
+    """The largest edge in [0, 1] for which a statement holds that holds for all smaller ones; nan if for none."""
+    if not holds(0.0):
+        return math.nan
+    if holds(1.0):
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,13 @@ from numpy.typing import NDArray
 from boostline import losses
 from boostline.array_types import FloatArray
 from boostline.boosters import LabelRanker, TopkAdaptive, TopkBMR
+from boostline.theory.bound import Bound
+
+#: What every booster counts.
+_COUNTED = (
+    *("edges", "weight_sums", "max_weights"),
+    *("expert_losses", "suffered_loss", "label_set_sizes"),
+)
 
 
 @dataclass(frozen=True)
@@ -92,18 +100,7 @@ class History:
         """History of a model of `boostline` or `boostline.reference`, or the history itself."""
         if isinstance(model, History):
             return model
-        missing = [
-            name
-            for name in (
-                "edges",
-                "weight_sums",
-                "max_weights",
-                "expert_losses",
-                "suffered_loss",
-                "label_set_sizes",
-            )
-            if not hasattr(model, name)
-        ]
+        missing = [name for name in _COUNTED if not hasattr(model, name)]
         if missing:
             raise TypeError(
                 f"model is a {type(model).__name__}, but has no {', '.join(missing)}; "
@@ -147,6 +144,26 @@ class History:
     def ranked_rounds(self) -> int:
         """Rounds with a pair to rank; the others lose nothing and promise nothing."""
         return int(self.label_set_sizes.sum())
+
+    def rank_loss_bound(
+        self,
+        name: str,
+        statement: str,
+        total: float,
+        terms: Mapping[str, float],
+        probability: float = 1.0,
+    ) -> Bound:
+        """A bound on the rank loss that was suffered; guessing loses half of the ranked rounds."""
+        return Bound(
+            name=name,
+            statement=f"rank loss <= {statement}",
+            total=total,
+            suffered=self.suffered_loss,
+            rounds=self.rounds,
+            trivial=self.ranked_rounds / 2,
+            probability=probability,
+            terms=terms,
+        )
 
 
 def _algorithm(model: Any, edge: Any) -> str:
