@@ -167,6 +167,8 @@ class Calibration {
         labels_.resize(k);
         q_.resize(is_distribution_ ? 0 : k);
         ranks_.resize(k, 0);
+        guesses_.resize(k <= kFewLabels ? k : 0);
+        p_.resize(guesses_.size());
     }
 
     // The k scores become P(relevant), all of them strictly between 0 and 1.
@@ -203,12 +205,10 @@ class Calibration {
             ranks_[static_cast<std::size_t>(at.highest.label[i])] = static_cast<std::uint8_t>(i + 1);
         rows_ += 1.0;
         begin_row(1.0 - 1.0 / std::min(rows_ + 1.0, kMemory));
-        if (k <= kFewLabels) {
-            for (const std::int32_t l : labels.relevant) learn_label(l, true, labels.importance, at);
-            for (const std::int32_t l : labels.irrelevant) learn_label(l, false, labels.importance, at);
-        } else {
+        if (k <= kFewLabels)
+            learn_all(labels, at);
+        else
             learn_some(labels, at);
-        }
         for (std::size_t i = 0; i < at.highest.n; ++i) ranks_[static_cast<std::size_t>(at.highest.label[i])] = 0;
         // Three functions step for the same error: together they must not go too far, while little holds them back.
         const double share = (1.0 + 2.0 * std::min(1.0, rows_ / kFirstRows)) / 3.0;
@@ -289,7 +289,8 @@ class Calibration {
     }
 
     std::size_t memory_bytes() const {  // beyond sizeof
-        return labels_.capacity() * sizeof(Label) + q_.capacity() * sizeof(double) + ranks_.capacity();
+        return labels_.capacity() * sizeof(Label) + (q_.capacity() + p_.capacity()) * sizeof(double) +
+               ranks_.capacity() + guesses_.capacity() * sizeof(Guess);
     }
 
   private:
@@ -365,6 +366,12 @@ class Calibration {
         Highest highest;
     };
 
+    // What the shared functions say of a label.
+    struct Guess {
+        Curve::Place place;
+        double u;
+    };
+
     void begin_row(double keep) noexcept {
         curve_.begin_row(keep);
         level_.begin_row(keep);
@@ -414,6 +421,27 @@ class Calibration {
         return {scores, scale, log_(std::max(dot(scores, scores, k) * (scale * scale), 1e-300))};
     }
 
+    // Logarithms and exponentials of all labels at once.
+    void learn_all(const Labels& labels, Row& at) noexcept {
+        const std::size_t k = labels_.size();
+        std::copy_n(at.q.values, k, p_.begin());
+        logits(p_.data(), k, at.q.scale);
+        for (std::size_t l = 0; l < k; ++l) {
+            guesses_[l] = guess(l, p_[l], at);
+            p_[l] = labels_[l].offset + labels_[l].slope * guesses_[l].u;
+        }
+        sigmoids(p_.data(), k);
+        const double micro = micro_threshold();
+        const auto learn_each = [&](const std::vector<std::int32_t>& of, bool are_relevant) {
+            for (const std::int32_t index : of) {
+                const auto l = static_cast<std::size_t>(index);
+                step(l, guesses_[l], p_[l], are_relevant, labels.importance, micro, at);
+            }
+        };
+        learn_each(labels.relevant, true);
+        learn_each(labels.irrelevant, false);
+    }
+
     void learn_some(const Labels& labels, Row& at) noexcept {
         const std::size_t k = labels_.size(), stride = (k + kInTurn - 1) / kInTurn;
         for (const std::int32_t l : labels.relevant) learn_label(l, true, labels.importance, at);
@@ -433,14 +461,19 @@ class Calibration {
 
     void learn_label(std::int32_t index, bool is_relevant, double weight, Row& at) noexcept {
         const auto l = static_cast<std::size_t>(index);
+        const Guess g = guess(l, logit(at.q[l]), at);
+        step(l, g, sigmoid(labels_[l].offset + labels_[l].slope * g.u), is_relevant, weight, micro_threshold(), at);
+    }
+    Guess guess(std::size_t l, double logit_q, const Row& at) const noexcept {
+        const auto place = curve_.place(logit_q);
+        return {place, curve_at(place) + at.level + of_rank(at.highest, ranks_[l])};
+    }
+    void step(std::size_t l, const Guess& guessed, double p, bool is_relevant, double weight, double micro,
+              Row& at) noexcept {
         Label& label = labels_[l];
-        const auto place = curve_.place(logit(at.q[l]));
+        const auto& [place, u] = guessed;
         const std::size_t rank = ranks_[l];
-        const double u = curve_at(place) + at.level + of_rank(at.highest, rank),
-                     p = sigmoid(label.offset + label.slope * u);
         const double error = weight * ((is_relevant ? 1.0 : 0.0) - p), v = weight * (p * (1.0 - p) + 1e-12);
-
-        const double micro = micro_threshold();
         if (p > micro) at.n_named += 1.0;
         if (p > micro && is_relevant) at.n_right += 1.0;
         if (is_relevant) at.n_relevant += 1.0;
@@ -478,6 +511,8 @@ class Calibration {
     std::array<std::array<double, 11>, kGroups> rising_of_ranks_{};
     std::vector<double> q_;
     std::vector<std::uint8_t> ranks_;  // 0 for all but the highest labels
+    std::vector<Guess> guesses_;       // of few labels, as the next
+    std::vector<double> p_;
 };
 
 }  // namespace boostline
