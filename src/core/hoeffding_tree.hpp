@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/kernels/find_entries.hpp"
 #include "core/kernels/label_updates.hpp"
 #include "core/learner.hpp"
 #include "core/split_search.hpp"
@@ -71,13 +72,14 @@ class HoeffdingTree final : public Learner {
     }
     void expect_labels(const Labels& labels) noexcept override {
         const Node& leaf = node(row_.leaf);
-        if (row_.labels.capacity() <= labels.relevant.size()) return;  // a hint gets no memory
-        find_entries(leaf, labels);
+        if (row_.labels.size() < labels.relevant.size()) return;  // a hint gets no memory
+        find_labels(leaf, labels);
         if (leaf.stats.empty()) return;
         fetch(leaf.stats.data(), range_width() * sizeof(double));
-        for (const RowLabel& found : row_.labels)
-            if (const Entry& entry = leaf.entries[static_cast<std::size_t>(found.entry)]; entry.stats >= 0)
-                fetch(block(leaf, entry), block_width() * sizeof(double));
+        for (std::size_t i = 0; i < labels.relevant.size(); ++i)
+            if (const std::int32_t at = row_.labels[i].entry; at >= 0)
+                if (const Entry& entry = leaf.entries[static_cast<std::size_t>(at)]; entry.stats >= 0)
+                    fetch(block(leaf, entry), block_width() * sizeof(double));
     }
 
     // Section 4 of the paper: every relevant label is a single-label example whose importance is the cost it saves.
@@ -85,45 +87,48 @@ class HoeffdingTree final : public Learner {
     // or that may need room under a cap, is learned here, and can be taken back.
     void prepare(const Row& x, const Labels& labels, const double* costs, const double* weights) override {
         Node& leaf = node(row_.leaf);  // where the row was found to fall when it was voted on
-        row_.labels.reserve(2 * labels.relevant.size() + 1);
-        if (!row_.knows_entries) find_entries(leaf, labels);
-        const std::size_t n_found = row_.labels.size();  // the labels as they are learned come after them
+        if (row_.labels.size() < labels.relevant.size()) row_.labels.resize(labels.relevant.size());
+        if (row_.n_learned < 0) find_labels(leaf, labels);
         double weight_after = leaf.weight;
-        std::size_t n_new = 0, n_unobserved = 0, n_passed = 0;
-        for (const std::int32_t label : labels.relevant) {
-            std::int32_t entry = -1;
-            if (n_passed < n_found && row_.labels[n_passed].label == label) entry = row_.labels[n_passed++].entry;
-            const double importance =
-                settings_.weight_scale * weights[0] * (1.0 - costs[static_cast<std::size_t>(label)]);
+        std::size_t n_new = 0, n_unobserved = 0;
+        std::size_t n_learned = 0;
+        for (std::size_t i = 0; i < labels.relevant.size(); ++i) {  // those that are not learned are left out
+            const std::int32_t label = labels.relevant[i];
+            std::int32_t entry = row_.labels[i].entry;
+            double importance = settings_.weight_scale * weights[0] * (1.0 - costs[static_cast<std::size_t>(label)]);
             if (!(importance > 0.0)) continue;
+            importance = std::min(importance, kMostImportance);
             if (entry < 0 || leaf.entries[static_cast<std::size_t>(entry)].stats < 0) ++n_unobserved;
             if (entry < 0) {
                 entry = leaf.n_entries() + static_cast<std::int32_t>(n_new++);
                 weight_after += kFirstMass;
             }
-            row_.labels.push_back({std::min(importance, kMostImportance), label, entry});
-            weight_after += row_.labels.back().importance;
+            weight_after += importance;
+            RowLabel& learned = row_.labels[n_learned++];
+            learned.importance = importance;
+            learned.label = label;
+            learned.entry = entry;
         }
-        if (row_.labels.size() == n_found) return row_.labels.clear();
+        row_.n_learned = static_cast<std::int32_t>(n_learned);
+        if (n_learned == 0) return;
         for (std::size_t f = 0; f < gathered_.size(); ++f)
             gathered_[f] = x.dense[static_cast<std::size_t>(settings_.features[f])];
         if (settings_.max_bytes == 0 && !(leaf.active && is_time_to_try(leaf, weight_after))) {
             if (n_new > 0) leaf.entries.reserve(room_for(leaf.entries.size() + n_new));
             if (leaf.active && n_unobserved > 0)
                 leaf.stats.reserve(stats_bytes(n_observed(leaf) + n_unobserved) / sizeof(double));
-            return row_.forget_first(n_found);
+            return;
         }
         // A try is near, and reads the weights of all labels first.
         for (std::size_t at = range_width(); at < leaf.stats.size(); at += block_width())
             BOOSTLINE_PREFETCH(leaf.stats.data() + at);
         row_.undo = SpareUndos::take();
         row_.undo->begin(nodes_, counts_, static_cast<std::size_t>(row_.leaf), range_width(), block_width(),
-                         row_.labels.data(), n_found);
-        row_.forget_first(n_found);
+                         row_.labels.data(), n_learned);
         std::int32_t at = row_.leaf;
-        for (const RowLabel& label : row_.labels) {
+        for (std::size_t i = 0; i < n_learned; ++i) {
             at = find_leaf(x, at);  // it may have split
-            learn_label(at, label);
+            learn_label(at, row_.labels[i]);
         }
     }
     void cancel() noexcept override {
@@ -131,9 +136,10 @@ class HoeffdingTree final : public Learner {
         row_.clear();
     }
     void commit(const Row&, const Labels&) noexcept override {
-        if (!row_.undo && !row_.labels.empty()) {
+        if (!row_.undo && row_.n_learned > 0) {
             Node& leaf = node(row_.leaf);
-            for (const RowLabel& label : row_.labels) {
+            for (std::int32_t at = 0; at < row_.n_learned; ++at) {
+                const RowLabel& label = row_.labels[static_cast<std::size_t>(at)];
                 const auto i = static_cast<std::size_t>(label.entry);
                 add_importance(leaf, i < leaf.entries.size() ? leaf.entries[i] : append(leaf, label.label, kFirstMass),
                                label.importance);
@@ -163,16 +169,11 @@ class HoeffdingTree final : public Learner {
     using Node = TreeNode;
     using Entry = TreeNode::Entry;
 
-    struct RowLabel {
-        double importance;
-        std::int32_t label;
-        std::int32_t entry;  // where it is in the leaf, or will be
-    };
     // The row between prepare and commit; a copy of a tree has none.
     struct RowAtHand {
         std::int32_t leaf = 0;
-        bool knows_entries = false;      // then the labels are those of the row that have an entry in the leaf
-        std::vector<RowLabel> labels;    // in ascending order
+        std::int32_t n_learned = -1;     // -1: labels have not been looked for; after `prepare` the first n are learned
+        std::vector<RowLabel> labels;    // the relevant ones, in ascending order; room for more
         std::unique_ptr<TreeUndo> undo;  // of a row that has been learned already
 
         RowAtHand() = default;
@@ -181,11 +182,7 @@ class HoeffdingTree final : public Learner {
         RowAtHand& operator=(RowAtHand&&) noexcept = default;
         void clear() noexcept {
             SpareUndos::give_back(std::move(undo));
-            labels.clear();
-            knows_entries = false;
-        }
-        void forget_first(std::size_t n) noexcept {
-            labels.erase(labels.begin(), labels.begin() + static_cast<std::ptrdiff_t>(n));
+            n_learned = -1;
         }
     };
 
@@ -272,7 +269,11 @@ class HoeffdingTree final : public Learner {
 
     void learn_label(std::int32_t leaf_id, const RowLabel& label) {
         Node& leaf = node(leaf_id);
-        std::int32_t entry = find_entry(leaf, label.label);
+        // Without a cap the row's own leaf has got the labels that it was to get.
+        const bool is_known = leaf_id == row_.leaf && settings_.max_bytes == 0;
+        std::int32_t entry = !is_known                        ? find_entry(leaf, label.label)
+                             : label.entry < leaf.n_entries() ? label.entry
+                                                              : -1;
         if (entry < 0) {
             entry = leaf.n_entries();
             if (!make_room(entry_bytes(leaf.entries.size() + 1) - entry_bytes(leaf.entries.size()))) return;
@@ -305,19 +306,11 @@ class HoeffdingTree final : public Learner {
         return weight - leaf.last_try > settings_.grace_period;
     }
 
-    // There is room for one more than there are relevant labels.
-    void find_entries(const Node& leaf, const Labels& labels) noexcept {
-        row_.labels.resize(labels.relevant.size() + 1);
-        RowLabel* found = row_.labels.data();
-        for (std::size_t i = 0; i < leaf.entries.size(); ++i) {  // without a branch that nobody could foresee
-            const std::int32_t label = leaf.entries[i].label;
-            *found = {0.0, label, static_cast<std::int32_t>(i)};
-            found += labels.is_relevant[static_cast<std::size_t>(label)];
-        }
-        row_.labels.resize(static_cast<std::size_t>(found - row_.labels.data()));
-        std::sort(row_.labels.begin(), row_.labels.end(),
-                  [](const RowLabel& a, const RowLabel& b) { return a.label < b.label; });
-        row_.knows_entries = true;
+    // There is room for them.
+    void find_labels(const Node& leaf, const Labels& labels) noexcept {
+        find_entries(leaf.entries.data(), leaf.entries.size(), labels.relevant.data(), labels.relevant.size(),
+                     row_.labels.data());
+        row_.n_learned = 0;
     }
     static std::int32_t find_entry(const Node& leaf, std::int32_t label) {
         for (std::size_t i = 0; i < leaf.entries.size(); ++i)

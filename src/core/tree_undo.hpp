@@ -37,6 +37,7 @@ class TreeUndo {
         if (stats_size_ > 0) remember(leaf.stats, 0, range);
         for (const RowLabel* label = labels; label < labels + n; ++label) {
             const auto i = static_cast<std::size_t>(label->entry);
+            if (i >= n_entries_) continue;  // a new one
             const TreeNode::Entry& entry = leaf.entries[i];
             entries_.emplace_back(i, entry);
             if (entry.stats >= 0) remember(leaf.stats, range + static_cast<std::size_t>(entry.stats) * block, block);
