@@ -7,11 +7,13 @@
 
 #include "bindings/model.hpp"
 #include "bindings/parts.hpp"
+#include "core/few_splits.hpp"
 #include "core/kernels/label_updates.hpp"
 #include "core/kernels/widths.hpp"
 #include "core/math.hpp"
 #include "core/memory_faults.hpp"
 #include "core/philox.hpp"
+#include "core/split_screen.hpp"
 #include "core/split_search.hpp"
 
 namespace boostline {
@@ -69,7 +71,7 @@ void bind_testing(nb::module_& m) {
         const bool ruled_out = screen.rules_out(hand.leaf, bound);
         const std::vector<std::size_t> candidates = screen.candidates(hand.leaf);
         const Split split =
-            candidates.size() <= kGroup ? SplitSearch().best_among(hand.leaf, candidates) : Split{-2, 0.0, 0.0, 0.0};
+            candidates.size() <= kGroup ? FewSplits().best(hand.leaf, candidates) : Split{-2, 0.0, 0.0, 0.0};
         return std::make_tuple(ruled_out, split.covariate, split.threshold, split.gain, candidates.size());
     });
     // From now on only the next n allocations within calls of models succeed, or all but the one after them; -1: all

@@ -7,8 +7,8 @@
 
 #include "core/kernels/find_entries.hpp"
 #include "core/kernels/label_updates.hpp"
+#include "core/leaf_stats.hpp"
 #include "core/learner.hpp"
-#include "core/split_search.hpp"
 #include "core/tree_nodes.hpp"
 #include "core/tree_undo.hpp"
 
@@ -267,26 +267,6 @@ class HoeffdingTree final : public Learner {
         return std::min(label, unseen);
     }
 
-    void learn_label(std::int32_t leaf_id, const RowLabel& label) {
-        Node& leaf = node(leaf_id);
-        // Without a cap the row's own leaf has got the labels that it was to get.
-        const bool is_known = leaf_id == row_.leaf && settings_.max_bytes == 0;
-        std::int32_t entry = !is_known                        ? find_entry(leaf, label.label)
-                             : label.entry < leaf.n_entries() ? label.entry
-                                                              : -1;
-        if (entry < 0) {
-            entry = leaf.n_entries();
-            if (!make_room(entry_bytes(leaf.entries.size() + 1) - entry_bytes(leaf.entries.size()))) return;
-            append(leaf, label.label, kFirstMass);
-        }
-        if (!add_importance(leaf, leaf.entries[static_cast<std::size_t>(entry)], label.importance)) return;
-        widen_range(leaf);
-        if (is_time_to_try(leaf, leaf.weight)) {
-            leaf.last_try = leaf.weight;
-            try_split(leaf_id);
-        }
-    }
-
     // Returns whether the leaf observes the label.
     bool add_importance(Node& leaf, Entry& entry, double importance) {
         entry.mass += importance;
@@ -334,125 +314,20 @@ class HoeffdingTree final : public Learner {
         make_stats(leaf, entry);
         return true;
     }
-    void make_stats(Node& leaf, Entry& entry) {
-        constexpr double kInfinity = std::numeric_limits<double>::infinity();
-        const std::size_t n = n_observed(leaf), f = n_covariates();
-        const std::size_t size = range_width() + (n + 1) * block_width();
-        if (size > leaf.stats.capacity()) leaf.stats.reserve(stats_bytes(n + 1) / sizeof(double));
-        leaf.stats.resize(size);
-        if (n == 0) {
-            std::fill_n(leaf.stats.begin(), f, kInfinity);
-            std::fill_n(leaf.stats.begin() + static_cast<std::ptrdiff_t>(f), f, -kInfinity);
-        }
-        entry.stats = static_cast<std::int32_t>(n);
-        stats_of(leaf, entry).clear(f);
-        ++counts_.n_blocks;
-        counts_.n_bytes += stats_bytes(n + 1) - stats_bytes(n);
-    }
-    // Lists that a leaf has done with; the row that led to it keeps them until it is learned.
-    void drop_stats(std::int32_t leaf_id, bool and_entries) {
-        Node& leaf = node(leaf_id);
-        const std::size_t n_entries = and_entries ? leaf.entries.size() : 0, n_blocks = n_observed(leaf);
-        if (and_entries)
-            row_.undo->take_lists(static_cast<std::size_t>(leaf_id), leaf);
-        else
-            row_.undo->take_stats(static_cast<std::size_t>(leaf_id), leaf);
-        counts_.n_entries -= n_entries;
-        counts_.n_blocks -= n_blocks;
-        counts_.n_bytes -= entry_bytes(n_entries) + stats_bytes(n_blocks);
-    }
-
     double hoeffding_bound(const Node& leaf) const {
         const double range = log2_(static_cast<double>(std::max(2, leaf.n_entries())));
         return range * std::sqrt(log_inverse_confidence_ / (2.0 * leaf.weight));
     }
 
-    void try_split(std::int32_t leaf_id) {
-        const Node& leaf = node(leaf_id);
-        if (leaf.n_entries() < 2) return;
-        const double bound = hoeffding_bound(leaf);
-        const bool tie = bound < settings_.tie_threshold;
-        // The side of a threshold is one bit, so no gain exceeds 1: nothing can be better by more than the bound.
-        if (!tie && bound >= 1.0) return;
-        static thread_local LeafStats seen;
-        static thread_local SplitScreen coarse;
-        static thread_local SplitSearch exact;
-        seen.low = leaf.stats.data();
-        seen.high = seen.low + n_covariates();
-        seen.n_covariates = n_covariates();
-        seen.labels.resize(n_observed(leaf));
-        LabelStats* next = seen.labels.data();
-        for (const Entry& entry : leaf.entries)
-            if (entry.stats >= 0) *next++ = stats_of(leaf, entry);
-        if (tie) {  // whatever is best
-            const std::vector<std::size_t>& covariates = coarse.candidates(seen);
-            const Split split = covariates.size() <= kGroup ? exact.best_among(seen, covariates) : exact.best(seen);
-            if (split.covariate >= 0) apply(leaf_id, split);
-            return;
-        }
-        if (coarse.rules_out(seen, bound)) return;  // so in nearly all tries, and soon found
-        const Split split = exact.best(seen);
-        if (split.covariate >= 0 && split.gain - split.runner_up > bound) apply(leaf_id, split);
-    }
-
-    // The children take over the labels' masses left and right of the threshold, nothing else.
-    void apply(std::int32_t leaf_id, const Split& split) {
-        Node& leaf = node(leaf_id);
-        static thread_local std::vector<Entry> goes_left, goes_right;
-        goes_left.clear();
-        goes_right.clear();
-        for (const Entry& entry : leaf.entries) {
-            if (entry.stats < 0) continue;
-            const Masses masses =
-                split_label(stats_of(leaf, entry), static_cast<std::size_t>(split.covariate), split.threshold);
-            if (masses.left > 0.0) goes_left.push_back(Entry{masses.left, entry.label, -1});
-            if (masses.right > 0.0) goes_right.push_back(Entry{masses.right, entry.label, -1});
-        }
-        if (settings_.max_bytes != 0 &&
-            bytes_after_split(leaf, goes_left.size(), goes_right.size()) > settings_.max_bytes)
-            return;
-        const std::int32_t children = n_nodes();
-        Node& left = nodes_.add();
-        Node& right = nodes_.add();
-        fill(left, goes_left);
-        fill(right, goes_right);
-        drop_stats(leaf_id, true);
-        nodes_.route(static_cast<std::size_t>(leaf_id)) = {split.threshold, split.covariate, children};
-        leaf.nan_right = right.weight > left.weight;
-    }
-    void fill(Node& leaf, const std::vector<Entry>& entries) {
-        leaf.entries.reserve(room_for(entries.size()));
-        for (const Entry& entry : entries) append(leaf, entry.label, entry.mass);
-        leaf.last_try = leaf.weight;
-    }
-    std::size_t bytes_after_split(const Node& leaf, std::size_t n_left, std::size_t n_right) const {
-        const std::size_t n = nodes_.size();
-        return held_bytes() + nodes_.bytes_for(n + 2) - nodes_.bytes_for(n) + entry_bytes(n_left) +
-               entry_bytes(n_right) - entry_bytes(leaf.entries.size()) - stats_bytes(n_observed(leaf));
-    }
-
-    // Stops the growth of the least promising leaves until `bytes` more fit under the cap; false if they never do.
-    bool make_room(std::size_t bytes) {
-        if (settings_.max_bytes == 0) return true;
-        while (held_bytes() + bytes > settings_.max_bytes) {
-            std::int32_t least = -1;
-            double least_promise = std::numeric_limits<double>::infinity();
-            for (std::int32_t i = 0; i < n_nodes(); ++i) {
-                const Node& leaf = node(i);
-                if (!is_leaf(i) || !leaf.active) continue;
-                const double promise = leaf.weight - heaviest_mass(leaf);  // the weight it gets wrong
-                if (promise < least_promise) {
-                    least_promise = promise;
-                    least = i;
-                }
-            }
-            if (least < 0) return false;
-            drop_stats(least, false);
-            node(least).active = 0;
-            for (Entry& entry : node(least).entries) entry.stats = -1;
-        }
-        return true;
-    }
+    // How a leaf grows: hoeffding_tree_growth.hpp.
+    void learn_label(std::int32_t leaf_id, const RowLabel& label);
+    void make_stats(Node& leaf, Entry& entry);
+    void drop_stats(std::int32_t leaf_id, bool and_entries);
+    void try_split(std::int32_t leaf_id);
+    void apply(std::int32_t leaf_id, const Split& split);
+    void fill(Node& leaf, const std::vector<Entry>& entries);
+    std::size_t bytes_after_split(const Node& leaf, std::size_t n_left, std::size_t n_right) const;
+    bool make_room(std::size_t bytes);
 
     static double heaviest_mass(const Node& leaf) {
         double heaviest = 0.0;
@@ -471,4 +346,5 @@ class HoeffdingTree final : public Learner {
 
 }  // namespace boostline
 
+#include "core/hoeffding_tree_growth.hpp"
 #include "core/hoeffding_tree_state.hpp"

@@ -1,5 +1,5 @@
 // The coarse search of a split, for machines with AVX-512: the same as in coarse_split_sums.cpp and find_gain_ranges
-// (split_search.hpp) together, in half the time. Its rounding cannot reach a result.
+// (split_screen.hpp) together, in half the time. Its rounding cannot reach a result.
 #pragma once
 
 #include "core/kernels/split_sums.hpp"
