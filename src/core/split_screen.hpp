@@ -120,7 +120,8 @@ class SplitScreen : private SplitSums<float> {
     // Light labels last, by powers of two: as many as have `share` of the weight at most. Returns how many are not
     // among them; all of them, without sorting, if that would save little.
     std::size_t sort_by_weight(const std::vector<LabelStats>& labels, double total, double share) {
-        constexpr std::size_t kPowers = 16;
+        constexpr std::size_t kPowers = 16, kFewLabels = 16;
+        if (labels.size() < kFewLabels) return labels.size();
         double in_power[kPowers] = {0.0};
         std::size_t n_in_power[kPowers] = {0};
         const std::size_t n = labels.size();
