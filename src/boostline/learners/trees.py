@@ -160,8 +160,8 @@ def paper_trees(
 ) -> PaperTrees:
     """Return the paper's weak learners: ``n`` trees with random settings, each using 20 random features.
 
-    ``patience`` multiplies their grace periods. With 4 a leaf tries to split a quarter as often as the paper's, which
-    takes about two thirds of the time (docs/benchmarks.md has time and loss).
+    ``patience`` multiplies their grace periods. With 2 a leaf tries to split half as often as the paper's, which takes
+    .7 to .9 of the time (docs/benchmarks.md has time and loss).
 
     Examples
     --------
