@@ -1,6 +1,6 @@
 """How long a history takes on many workers: the cost model of docs/scale.md against a simulation.
 
-    python benchmarks/scale_simulation.py
+    python benchmarks/scale/simulation.py
 
 The simulation deals groups of rows to workers as an engine does: a worker takes the next group when it is free, is slow
 now and then, and may die, which sends its group back to the queue. Parts arrive at the driver over one line.
