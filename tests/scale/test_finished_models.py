@@ -113,7 +113,7 @@ def test_what_does_not_fit_is_refused():
         scale.merge([part, scale.partial(other, (X[30:], Y[30:]))])
     with pytest.raises(ValueError, match="made with another model"):
         scale.finish(other, part)
-    with pytest.raises(ValueError, match=r"version 99, but must have version 1"):
+    with pytest.raises(ValueError, match=r"version 99, but must have version 2"):
         scale.merge([part, dataclasses.replace(part, version=99)])
     with pytest.raises(ValueError, match="partials is empty"):
         scale.merge([])

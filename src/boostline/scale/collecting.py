@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR
+from boostline.contract.numbers import whole_number
 from boostline.scale.members import Arrays, members_of
 from boostline.scale.partials import Partial
 from boostline.scale.row_blocks import RowBlock, row_blocks
@@ -17,7 +18,7 @@ from boostline.scale.sums import Moments
 __all__ = ["Collector", "checked_state", "partial"]
 
 
-def partial(model: Booster, rows: Any) -> Partial:
+def partial(model: Booster, rows: Any, *, n_parts: int = 1) -> Partial:
     """Make statistics of some rows, to be merged with those of other rows.
 
     The model does not change. It has learned a sample before, which fixed what all workers must agree on: the scale
@@ -30,6 +31,9 @@ def partial(model: Booster, rows: Any) -> Partial:
         landmarks.
     rows
         ``(X, Y)`` or ``(X, Y, weights)`` in the forms of `LabelRanker.learn`, or an iterable of such blocks.
+    n_parts
+        How many parts of about this size will be merged. Each remembers its share of the rows that learners look at
+        again; with 1 as many as if it were alone, which is more than is needed.
 
     Returns
     -------
@@ -48,7 +52,7 @@ def partial(model: Booster, rows: Any) -> Partial:
     >>> merged.clock
     500
     """
-    collector = Collector(model)
+    collector = Collector(model, whole_number(n_parts, "n_parts", 1))
     for block in row_blocks(model, rows):
         collector.add(block)
     return collector.result()
@@ -57,10 +61,12 @@ def partial(model: Booster, rows: Any) -> Partial:
 class Collector:
     """Statistics that grow block by block."""
 
-    def __init__(self, model: Booster) -> None:
+    def __init__(self, model: Booster, n_parts: int = 1) -> None:
         arrays, self._base = checked_state(model)
         self._n_features, k = int(model.n_features or 0), model.n_labels
         self._rules = rules_of(model, arrays)
+        for rule in self._rules.values():
+            rule.n_parts = n_parts
         self._n_rows = 0
         self._common: dict[str, Any] = {
             "weight": np.zeros(1),

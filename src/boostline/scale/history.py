@@ -156,7 +156,10 @@ def warm_start_parts(
         fields = {"rows": total, "groups": len(groups), "workers": engine.n_workers}
         _LOG.info("history of %d rows in %d groups", total, len(groups), extra={"fields": fields})
         if groups:
-            items = [[parts[i].rows(start, stop) for i, start, stop in group] for group in groups]
+            items = [
+                (len(groups), [parts[i].rows(start, stop) for i, start, stop in group])
+                for group in groups
+            ]
             merged = MergeTree(len(groups))
             for place, one in engine.each(_partial_of, items, model):
                 merged.add(place, one)
@@ -247,8 +250,9 @@ def _dealt(
     return [one for one in groups if one]
 
 
-def _partial_of(model: Booster, parts: Sequence[Part]) -> Any:
-    return partial(model, (block for part in parts for block in part.blocks()))
+def _partial_of(model: Booster, item: tuple[int, Sequence[Part]]) -> Any:
+    n_parts, parts = item
+    return partial(model, (block for part in parts for block in part.blocks()), n_parts=n_parts)
 
 
 def _learn(model: Booster, blocks: Sequence[tuple[Any, Any]]) -> None:

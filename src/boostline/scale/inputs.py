@@ -57,10 +57,18 @@ class KernelInputs:
         self.size = self.landmarks.shape[0]
 
     def of(self, block: RowBlock) -> FloatArray:
+        return self.values(self.points(block))
+
+    def points(self, block: RowBlock) -> Any:
+        """Rows as the landmarks are: standardised, as a matrix or sparse."""
         if self.is_dense:
-            unit = self._unit(block.dense(self.n_features), slice(None))
-            return _core.kernel_values(unit.astype(np.float32), self.landmarks, self.width)
-        rows = self._differences(block)
+            return self._unit(block.dense(self.n_features), slice(None)).astype(np.float32)
+        return self._differences(block)
+
+    def values(self, rows: Any) -> FloatArray:
+        """Kernel values of points."""
+        if self.is_dense:
+            return _core.kernel_values(rows, self.landmarks, self.width)
         own = np.asarray(rows.power(2).sum(axis=1)).ravel()
         lengths = own[:, None] + self.squares
         distances: FloatArray = lengths - 2.0 * (rows @ self.landmarks.T).toarray()

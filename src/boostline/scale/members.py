@@ -26,6 +26,7 @@ class Member:
     description: Description
     n_labels: int
     n_features: int  # it looks at the first so many
+    reads: tuple[Member, ...] = ()  # the members whose scores it reads
 
 
 def members_of(model: Any) -> Iterator[Member]:
@@ -33,9 +34,12 @@ def members_of(model: Any) -> Iterator[Member]:
     for i, description in enumerate(model._resolved or ()):
         prefix = f"learners.{i}."
         if isinstance(description, Committee):
+            before: list[Member] = []
             for name, one in zip(description.names, description.members, strict=True):
                 seen = description._seen_by(one, model.n_features)
-                yield Member(f"{prefix}{name}.", name, one, model.n_labels, seen)
+                reads = tuple(other for other in before if other.name in one.reads)
+                before.append(Member(f"{prefix}{name}.", name, one, model.n_labels, seen, reads))
+            yield from before
         else:
             name = description.name if isinstance(description, Scorer) else description.kind
             yield Member(prefix, name, description, model.n_labels, model.n_features)

@@ -14,7 +14,7 @@ from boostline.scale.sums import Kept, KeyedSum, Largest, Moments
 __all__ = ["VERSION", "MergeTree", "Partial", "merge"]
 
 #: Of what `Partial` holds. Workers and the process that merges must agree.
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)

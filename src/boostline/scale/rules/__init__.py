@@ -26,6 +26,7 @@ from boostline.scale.rules.centroids import SummedCentroids
 from boostline.scale.rules.counts import CountedLabels, CountedNeighbours
 from boostline.scale.rules.dealt import DealtChain, DealtLearner
 from boostline.scale.rules.least_squares import MergedKernel, MergedRidge
+from boostline.scale.rules.output_memory import output_rule
 from boostline.scale.rules.rule import Rule
 
 __all__ = ["RULES", "DealtChain", "Rule", "rule_for"]
@@ -38,7 +39,7 @@ RULES: dict[str, tuple[Callable[[Member, Arrays], Rule], Callable[[Any], bool]]]
     SparseLinear.kind: (AveragedSparseLinear, lambda d: True),
     Centroids.kind: (SummedCentroids, lambda d: True),
     Neighbours.kind: (CountedNeighbours, lambda d: True),
-    OutputNeighbours.kind: (CountedNeighbours, lambda d: True),
+    OutputNeighbours.kind: (output_rule, lambda d: True),
     HoeffdingTree.kind: (DealtLearner, lambda d: True),
     Recency.kind: (CountedLabels, lambda d: d.decay == 1.0),
 }

@@ -15,7 +15,7 @@ import numpy as np
 from boostline.boosters.label_ranker import LabelRanker
 from boostline.saving.states import InMemory, restore
 from boostline.scale.members import Arrays, Member
-from boostline.scale.memories import Column, Memory, pack, unpack
+from boostline.scale.memories import Column, Memory
 from boostline.scale.row_blocks import RowBlock
 from boostline.scale.rules.counts import write_row_scale
 from boostline.scale.rules.rule import Common, Rule
@@ -86,16 +86,7 @@ class Averaged(Rule):
     def memory(self, learned: Arrays) -> Memory:
         """The worker's last rows; their priorities follow from what it has learned."""
         seed = hashlib.blake2b(learned["bias"].tobytes(), digest_size=16).digest()
-        capacity = self.member.description.memory  # type: ignore[attr-defined]
-        return Memory.read(learned, self.columns, capacity, self.n_learned, seed)
-
-    def write_memory(self, rows: list[tuple[Any, ...]], out: Arrays) -> None:
-        """The rows that all had before, as far as there is room, and then those of the workers."""
-        prefix = self.member.prefix
-        mine = {c: self.array(c) for column in self.columns for c in _names(column)}
-        room = self.member.description.memory - len(rows)  # type: ignore[attr-defined]
-        before = unpack(mine, self.columns)
-        pack([*before[max(0, len(before) - room) :], *rows], self.columns, out, prefix)
+        return self.remembered(learned, self.columns, self.n_learned, seed)
 
 
 class AveragedLinear(Averaged):
@@ -147,7 +138,7 @@ class AveragedLinear(Averaged):
             out[prefix + name] = values.ravel().astype(np.float32)
         out[prefix + "bias_squares"] = self.array("bias_squares") + sums["bias_squares"]
         out[prefix + "bias"] = self.array("bias") + _ratio(sums["bias"], sums["bias_squares"])
-        self.write_memory(sums["memory"].rows, out)
+        self.write_memory(sums["memory"].arrays, self.columns, out)
         write_row_scale(self, {**common, **sums} if self.is_hashed else common, out)
 
 
@@ -188,13 +179,9 @@ class AveragedSparseLinear(Averaged):
         out[prefix + "bias"] = bias.astype(np.float32)
         out[prefix + "clock"] = self.array("clock") + n
         # A row has the same share in the weights as its worker, and so have its dual variables.
-        memory, dual = sums["memory"], [c.name for c in self.columns].index("row_dual")
-        shares = memory.share / max(n, 1)
-        rows = [
-            (*row[:dual], (row[dual] * share).astype(np.float32), *row[dual + 1 :])
-            for row, share in zip(memory.rows, shares, strict=True)
-        ]
-        self.write_memory(rows, out)
+        rows, share = sums["memory"].arrays, sums["memory"].share / max(n, 1)
+        dual = rows["row_dual"] * np.repeat(share, rows["row_dual_label_length"])
+        self.write_memory({**rows, "row_dual": dual}, self.columns, out)
         total = self.array("total") + common["weight"]
         out[prefix + "total"] = total
         out[prefix + "counts"] = np.minimum(self.array("counts") + common["relevant"], total[0])
@@ -203,7 +190,3 @@ class AveragedSparseLinear(Averaged):
 def _ratio(a: FloatArray, b: FloatArray) -> FloatArray:
     """a / b, and 0 where b is not positive."""
     return np.divide(a, b, out=np.zeros_like(a), where=b > 0.0)
-
-
-def _names(column: Column) -> list[str]:
-    return [column.name] if isinstance(column.length, int) else [column.name, column.length]
