@@ -46,7 +46,8 @@ class FilePart:
         from boostline.contract.frames import column_order
         from boostline.data import stream
 
-        source = stream(self.path, block=BLOCK, **self.options)
+        block = BLOCK if self.stop is None else max(1, min(BLOCK, self.stop))
+        source = stream(self.path, block=block, **self.options)
         columns = column_order(source.features, self.features, self.path, "features")
         labels = column_order(source.labels, self.labels, self.path, "labels")
         first = 0

@@ -23,13 +23,13 @@ __all__ = ["MergedKernel", "MergedRidge", "packed", "unpacked"]
 
 def packed(matrix: FloatArray) -> FloatArray:
     """The lower triangle of a symmetric matrix, row by row."""
-    return np.ascontiguousarray(matrix[np.tril_indices(len(matrix))])
+    return np.asarray(matrix[np.tri(len(matrix), dtype=bool)])
 
 
 def unpacked(cells: FloatArray, n: int) -> FloatArray:
     """The symmetric matrix of a lower triangle."""
     matrix = np.zeros((n, n))
-    matrix[np.tril_indices(n)] = cells
+    matrix[np.tri(n, dtype=bool)] = cells
     return matrix + np.tril(matrix, -1).T
 
 

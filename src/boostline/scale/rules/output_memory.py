@@ -10,6 +10,7 @@ import hashlib
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boostline.learners import Kernel
 from boostline.scale.inputs import KernelInputs
@@ -18,7 +19,6 @@ from boostline.scale.memories import Column, count_rows
 from boostline.scale.row_blocks import MOST_CELLS, RowBlock
 from boostline.scale.rules.counts import CountedNeighbours
 from boostline.scale.rules.rule import Common
-from boostline.scale.sums import FloatArray
 
 __all__ = ["OutputMemory", "output_rule"]
 
@@ -76,11 +76,11 @@ class OutputMemory(CountedNeighbours):
     def finish(self, sums: dict[str, Any], common: Common, out: Arrays) -> None:
         super().finish(sums, common, out)
         rows = sums["memory"].arrays
-        points = np.clip(self._scores(rows, out), -_FARTHEST, _FARTHEST).astype(np.float32)
+        points = self._scores(rows, out)
         columns = [*self.labels, Column("points", self.member.n_labels)]
         self.write_memory({**rows, "points": points.ravel()}, columns, out)
 
-    def _scores(self, rows: Arrays, out: Arrays) -> FloatArray:
+    def _scores(self, rows: Arrays, out: Arrays) -> NDArray[np.float32]:
         """By the merged kernel; some at a time, as matrices of kernel values are large."""
         kernel, n = self.member.reads[0].prefix, count_rows(rows, self.labels)
         weights = out[kernel + "weights"].reshape(self.inputs.size, self.member.n_labels)
@@ -93,9 +93,10 @@ class OutputMemory(CountedNeighbours):
             start = np.append(0, np.cumsum(rows["row_length"]))
             shape = (n, self.inputs.n_features)
             points = csr_array((rows["row_value"], rows["row_index"], start), shape=shape)
-        scores = np.zeros((n, self.member.n_labels))
+        scores = np.zeros((n, self.member.n_labels), np.float32)
         size = max(1, MOST_CELLS // self.inputs.size)
         for first in range(0, n, size):
             part = slice(first, first + size)
-            scores[part] = self.inputs.values(points[part]) @ weights
+            found = self.inputs.values(points[part]) @ weights
+            scores[part] = np.clip(found, -_FARTHEST, _FARTHEST, out=found)
         return scores
