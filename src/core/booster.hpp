@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -33,7 +34,8 @@ class Booster {
           record_(n_votes_, n_labels),
           recent_(static_cast<std::size_t>(n_labels)),
           shares_costs_(shares_costs),
-          calibration_(n_labels, scores_are_distribution) {
+          calibration_(n_labels, scores_are_distribution,
+                       scores_are_distribution ? learners_.votes_on_rows() : std::vector<std::size_t>{}) {
         resize_workspace();
     }
     virtual ~Booster() = default;
@@ -53,7 +55,7 @@ class Booster {
 
     // The scores of the expert that is followed at the present clock, of n rows: row r at scores + r * k. Changes
     // nothing.
-    void score_block(const Row* x, std::size_t n, double* scores) const;
+    void score_block(const Row* x, std::size_t n, double* scores, double* spreads = nullptr) const;
 
     // The same, each followed by what the scores say of P(relevant).
     void probabilities(const Row* x, std::size_t n, double* out) const;
@@ -137,7 +139,9 @@ class Booster {
     // sums of the first i votes at all.
     virtual bool has_prefixes() const { return true; }
     virtual std::int32_t experts_needed(std::uint64_t t) const = 0;
-    virtual void follow(const double* votes, const double* expert_scores, std::uint64_t t, double* scores) const = 0;
+    // `spreads`, if asked for, describe the row by its votes.
+    virtual void follow(const double* votes, const double* expert_scores, std::uint64_t t, double* scores,
+                        double* spreads) const = 0;
     // What the booster hears of the labels once it has given its scores: all that is known, but for boosters that show
     // some of the labels only (topk_booster.hpp).
     virtual const Labels& hear(const Labels& labels, const double*) { return labels; }
@@ -253,13 +257,13 @@ class Booster {
     // Returns how many rows are done.
     std::size_t learn_together(const Example* rows, std::size_t n, double* scores, std::size_t stride,
                                bool with_probabilities) noexcept;
-    void write_probabilities(const double* scores, double* out) const noexcept {
+    void write_probabilities(const double* scores, const double* spreads, double* out) const noexcept {
         std::copy_n(scores, n_labels_, out);
-        calibration_.probabilities(out);
+        calibration_.probabilities(out, spreads);
     }
-    void score_piece(const Row* x, std::size_t n, double* scores) const;
+    void score_piece(const Row* x, std::size_t n, double* scores, double* spreads) const;
     void count_without_pairs(const Labels& labels, const double* scores) noexcept {
-        if (calibrates_) calibration_.learn(scores, labels);
+        if (calibrates_) calibration_.learn(scores, spreads_.data(), labels);
         record_.add_row_without_pairs();
         clock_ += 1;
         row_learned(labels);
@@ -300,6 +304,7 @@ class Booster {
     RecentExamples recent_;  // only where drift is watched
     bool shares_costs_;      // all votes have the same costs, which are held once
     Calibration calibration_;
+    std::array<double, RowSpread::kMost> spreads_{};  // of the row that is being learned
     bool calibrates_ = true;
     std::int64_t n_restarts_ = 0;
     std::uint64_t restarted_at_ = 0;

@@ -23,19 +23,21 @@ void Booster::learn_block(Example* rows, std::size_t n, double* scores, std::siz
 }
 
 // Threads share the rows, some at a time.
-void Booster::score_block(const Row* x, std::size_t n, double* scores) const {
+void Booster::score_block(const Row* x, std::size_t n, double* scores, double* spreads) const {
     const auto k = static_cast<std::size_t>(n_labels_);
     const std::size_t n_pieces = (n + kRowsOfThread - 1) / kRowsOfThread;
-    if (learners_.n_threads() == 1 || n_pieces == 1) return score_piece(x, n, scores);
+    if (learners_.n_threads() == 1 || n_pieces == 1) return score_piece(x, n, scores, spreads);
     learners_.run_shared(static_cast<int>(n_pieces), [&](int piece) {
         const std::size_t first = static_cast<std::size_t>(piece) * kRowsOfThread;
-        score_piece(x + first, std::min(kRowsOfThread, n - first), scores + first * k);
+        score_piece(x + first, std::min(kRowsOfThread, n - first), scores + first * k,
+                    spreads == nullptr ? nullptr : spreads + first * calibration_.spread().size());
     });
 }
 
-void Booster::score_piece(const Row* x, std::size_t n, double* scores) const {
+void Booster::score_piece(const Row* x, std::size_t n, double* scores, double* spreads) const {
     const std::int32_t needed = experts_needed(clock_ + 1);
     const auto k = static_cast<std::size_t>(n_labels_), n_votes = static_cast<std::size_t>(n_votes_);
+    const std::size_t n_spreads = calibration_.spread().size();
     // Large with thousands of labels, so they are kept from call to call. A learner written in Python may score
     // with a model of its own meanwhile, which then finds none.
     static thread_local std::vector<double> kept_votes, kept_all;
@@ -50,7 +52,7 @@ void Booster::score_piece(const Row* x, std::size_t n, double* scores) const {
         const double* own = &votes[r % most * n_votes * k];
         for (std::int32_t i = 0; has_prefixes() && i < needed; ++i)
             add_vote(i, own + static_cast<std::size_t>(i) * k, all.data());
-        follow(own, all.data(), clock_ + 1, scores + r * k);
+        follow(own, all.data(), clock_ + 1, scores + r * k, spreads == nullptr ? nullptr : spreads + r * n_spreads);
     }
     kept_votes = std::move(votes);
     kept_all = std::move(all);
@@ -58,12 +60,14 @@ void Booster::score_piece(const Row* x, std::size_t n, double* scores) const {
 
 void Booster::probabilities(const Row* x, std::size_t n, double* out) const {
     const auto k = static_cast<std::size_t>(n_labels_);
-    score_block(x, n, out);
+    const std::size_t n_spreads = calibration_.spread().size();
+    std::vector<double> spreads(n * n_spreads);
+    score_block(x, n, out, spreads.data());
     for (std::size_t r = n; r-- > 0;) {  // from the last one on, as they move apart
         const double* scores = out + r * k;
         double* own = out + 2 * r * k;
         if (r > 0) std::copy_n(scores, k, own);
-        write_probabilities(scores, own + k);
+        write_probabilities(scores, spreads.data() + r * n_spreads, own + k);
     }
 }
 
@@ -97,8 +101,8 @@ std::size_t Booster::learn_together(const Example* rows, std::size_t n, double* 
         double* own = scores + r * stride;
         std::copy_n(&block_votes_[r * votes_.size()], votes_.size(), votes_.begin());
         if (has_prefixes()) accumulate();
-        follow(votes_.data(), expert_scores_.data(), clock_ + 1, own);
-        if (with_probabilities) write_probabilities(own, own + k);
+        follow(votes_.data(), expert_scores_.data(), clock_ + 1, own, spreads_.data());
+        if (with_probabilities) write_probabilities(own, spreads_.data(), own + k);
         if (!labels.has_pairs()) {
             if (learns_without_pairs(labels)) std::fill(costs_.begin(), costs_.end(), 0.0);
             count_without_pairs(labels, own);
@@ -116,7 +120,7 @@ std::size_t Booster::learn_together(const Example* rows, std::size_t n, double* 
             const Range costs = range_of(cost_row(static_cast<std::int32_t>(v)), k);
             cost_widths_[v] = costs.high - costs.low;
         }
-        if (calibrates_) calibration_.learn(own, labels);
+        if (calibrates_) calibration_.learn(own, spreads_.data(), labels);
         finish_round(labels, loss);
         if (n_restarts_ != n_restarts) return r + 1;
     }

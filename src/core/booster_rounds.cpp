@@ -5,17 +5,17 @@ namespace boostline {
 
 void Booster::learn(const Row& x, const Labels& given, double* scores, bool with_probabilities) {
     learn_marked();
-    gather_votes(x);                                                   // line 4
-    if (has_prefixes()) accumulate();                                  // line 5
-    follow(votes_.data(), expert_scores_.data(), clock_ + 1, scores);  // lines 6 and 7
-    if (with_probabilities) write_probabilities(scores, scores + n_labels_);
+    gather_votes(x);                                                                    // line 4
+    if (has_prefixes()) accumulate();                                                   // line 5
+    follow(votes_.data(), expert_scores_.data(), clock_ + 1, scores, spreads_.data());  // lines 6 and 7
+    if (with_probabilities) write_probabilities(scores, spreads_.data(), scores + n_labels_);
     const Labels& labels = hear(given, scores);  // line 8: the true labels
     if (labels.has_pairs()) {
         find_costs(labels);
         const double loss = loss_of(scores, labels, scratch_[0]);
         if (watches_drift_) recent_.prepare(x, labels);
         teach(x, labels);  // lines 10 to 12
-        if (calibrates_) calibration_.learn(scores, labels);
+        if (calibrates_) calibration_.learn(scores, spreads_.data(), labels);
         finish_round(labels, loss);
     } else {
         if (learns_without_pairs(labels)) {

@@ -2,8 +2,9 @@
 //
 // The scores of an example are first made a distribution q over the labels. Then
 //
-//   logit P(label l is relevant) = offset[l] + slope[l] (curve(logit q[l]) + level(ln sum q^2) + rank_r(logit(r
-//   q[l]))),
+//   logit P(label l is relevant) = offset[l] + slope[l] (curve(logit q[l]) + rank_r(logit(r q[l])) + level of the row),
+//
+//   level of the row = level(ln sum q^2) + a linear function of what describes its votes (row_spread.hpp),
 //
 // where r is the label's rank in the row, and the curve, which rises, the level and the functions of the ranks, none of
 // which falls, are piecewise linear and shared by all labels: the curve says what a score is worth, the level how many
@@ -11,13 +12,7 @@
 // 1/5 for each of them, one with a single such label has q near 1 there: what q says depends on the rank, and r q is at
 // most 1. Offsets and slopes belong to one label; they start at 0 and 1 and leave it only for evidence, so that rare
 // labels share what is known of all. Everything takes Newton steps on the logistic loss: one row at a time, with the
-// sum of the second derivatives so far. Hat functions touch their neighbours only, so that the matrix of a piecewise
-// linear function has three diagonals.
-//
-// Which labels to name, for probabilities p: the micro-F1 F is largest if those with p > F / 2 are named, and so is
-// each label's own F1 (Busa-Fekete, Szorenyi, Dembczynski and Hullermeier, "Online F-measure optimization", NIPS 2015).
-// F / 2 is the number of labels named rightly over that of labels named plus that of relevant ones, with the threshold
-// used as it was.
+// sum of the second derivatives so far.
 //
 // Of many labels only some are looked at in each row: the relevant ones, those with the highest scores, and of the
 // others every n-th in turn, which counts n times.
@@ -31,133 +26,21 @@
 
 #include "core/archive.hpp"
 #include "core/example.hpp"
+#include "core/f1_cut.hpp"
 #include "core/kernels/logistic.hpp"
 #include "core/kernels/sums.hpp"
 #include "core/math.hpp"
+#include "core/piecewise_linear.hpp"
+#include "core/row_spread.hpp"
 #include "core/top_labels.hpp"
 
 namespace boostline {
 
-// A piecewise linear function with knots at equal distances, fitted by Newton steps.
-template <std::size_t kKnots>
-class PiecewiseLinear {
-  public:
-    struct Place {
-        std::size_t left;
-        double share;   // of the right knot
-        double beyond;  // how far outside of the knots, in distances between them
-    };
-
-    // Neighbours differ from how they started by about 1 / sqrt(stiffness) at most, unless there is evidence.
-    PiecewiseLinear(double low, double step, double slope, double stiffness)
-        : low_(low), step_(step), stiffness_(stiffness) {
-        for (std::size_t j = 0; j < kKnots; ++j) values_[j] = slope * (low + step * static_cast<double>(j));
-    }
-
-    Place place(double x) const {
-        constexpr double kLast = static_cast<double>(kKnots - 1);
-        const double z = (x - low_) / step_, within = std::min(std::max(z, 0.0), kLast);
-        const std::size_t left = std::min(static_cast<std::size_t>(within), kKnots - 2);
-        return {left, within - static_cast<double>(left), z - within};
-    }
-    static double at(const std::array<double, kKnots>& values, const Place& p) {
-        return values[p.left] * (1.0 - p.share) + values[p.left + 1] * p.share;
-    }
-
-    void begin_row(double keep) noexcept {
-        for (std::size_t j = 0; j < kKnots; ++j) {
-            diagonal_[j] *= keep;
-            beside_[j] *= keep;
-            gradient_[j] = 0.0;
-        }
-    }
-    void add(const Place& p, double gradient, double curvature) noexcept {
-        const double right = p.share, left = 1.0 - right;
-        gradient_[p.left] += gradient * left;
-        gradient_[p.left + 1] += gradient * right;
-        diagonal_[p.left] += curvature * left * left;
-        diagonal_[p.left + 1] += curvature * right * right;
-        beside_[p.left] += curvature * left * right;
-    }
-    // A share of the step, or all of it.
-    void end_row(double share) noexcept {
-        std::array<double, kKnots> d, b = gradient_;
-        for (std::size_t j = 0; j < kKnots; ++j) d[j] = with_prior(j);
-        for (std::size_t j = 1; j < kKnots; ++j) {
-            const double side = beside_[j - 1] - stiffness_, m = side / d[j - 1];
-            d[j] -= m * side;
-            b[j] -= m * b[j - 1];
-        }
-        b[kKnots - 1] /= d[kKnots - 1];
-        for (std::size_t j = kKnots - 1; j-- > 0;) b[j] = (b[j] - (beside_[j] - stiffness_) * b[j + 1]) / d[j];
-        for (std::size_t j = 0; j < kKnots; ++j)
-            values_[j] = std::min(std::max(values_[j] + share * b[j], -kMostLogit), kMostLogit);
-    }
-
-    // The nearest function that rises by `slope` at least: neighbours that do not are pooled.
-    std::array<double, kKnots> rising(double slope) const noexcept {
-        std::array<double, kKnots> mean, weight, out;
-        std::array<std::size_t, kKnots> count;
-        std::size_t n = 0;
-        const double rise = slope * step_;
-        for (std::size_t j = 0; j < kKnots; ++j) {
-            double v = values_[j] - rise * static_cast<double>(j), w = diagonal_[j] + kLoose;
-            std::size_t c = 1;
-            for (; n > 0 && mean[n - 1] >= v; --n) {
-                v = (v * w + mean[n - 1] * weight[n - 1]) / (w + weight[n - 1]);
-                w += weight[n - 1];
-                c += count[n - 1];
-            }
-            mean[n] = v;
-            weight[n] = w;
-            count[n++] = c;
-        }
-        for (std::size_t i = 0, j = 0; i < n; ++i)
-            for (const std::size_t end = j + count[i]; j < end; ++j) out[j] = mean[i] + rise * static_cast<double>(j);
-        return out;
-    }
-
-    const std::array<double, kKnots>& values() const { return values_; }
-    double step() const { return step_; }
-
-    static constexpr std::size_t kState = 3 * kKnots;
-    void write(std::vector<double>& out) const {
-        for (const auto* part : {&values_, &diagonal_, &beside_}) out.insert(out.end(), part->begin(), part->end());
-    }
-    void read(const double* in) {
-        for (auto* part : {&values_, &diagonal_, &beside_}) {
-            std::copy(in, in + kKnots, part->begin());
-            in += kKnots;
-        }
-    }
-    void check(double most_curvature, const char* name) const {
-        check_within(values_.data(), kKnots, -kMostLogit, kMostLogit, "", name);
-        check_within(diagonal_.data(), kKnots, 0.0, most_curvature, "", name);
-        check_within(beside_.data(), kKnots, 0.0, most_curvature, "", name);
-        double pivot = 1.0;  // all of them are positive, as of every matrix of sums of squares: it can be solved for
-        for (std::size_t j = 0; j < kKnots; ++j) {
-            const double side = j == 0 ? 0.0 : beside_[j - 1] - stiffness_;
-            pivot = with_prior(j) - side * side / pivot;
-            require(pivot > 0.0, "", name);
-        }
-    }
-
-  private:
-    static constexpr double kLoose = 0.1;  // how firmly a knot without evidence holds to its start
-    static constexpr double kMostLogit = 1e3;
-
-    double with_prior(std::size_t j) const {
-        return diagonal_[j] + kLoose + ((j > 0 ? 1.0 : 0.0) + (j + 1 < kKnots ? 1.0 : 0.0)) * stiffness_;
-    }
-
-    double low_, step_, stiffness_;
-    std::array<double, kKnots> values_{}, diagonal_{}, beside_{}, gradient_{};
-};
-
 class Calibration {
   public:
     // Whether the scores are a distribution already; otherwise their distances from the row's mean are made one.
-    Calibration(std::int32_t n_labels, bool is_distribution) : is_distribution_(is_distribution) {
+    Calibration(std::int32_t n_labels, bool is_distribution, std::vector<std::size_t> votes_on_rows)
+        : is_distribution_(is_distribution), spread_(std::move(votes_on_rows)) {
         grow_labels(n_labels);
         find_rising();
     }
@@ -171,10 +54,13 @@ class Calibration {
         p_.resize(guesses_.size());
     }
 
-    // The k scores become P(relevant), all of them strictly between 0 and 1.
-    void probabilities(double* scores) const noexcept {
+    // What describes a row by its votes.
+    const RowSpread& spread() const { return spread_; }
+
+    // The k scores become P(relevant), all of them strictly between 0 and 1. `spreads` describe the row.
+    void probabilities(double* scores, const double* spreads) const noexcept {
         const Distribution q = distribution(scores, scores);
-        const double level = level_.at(level_.values(), level_.place(q.concentration));
+        const double level = level_.at(level_.values(), level_.place(q.concentration)) + spread_.at(spreads);
         Highest highest;
         find_highest(q, kRanked, highest);
         logits(scores, labels_.size(), q.scale);  // q is in the place of the scores
@@ -193,13 +79,13 @@ class Calibration {
     }
 
     // Scores given before the example was learned, and what was heard of its labels then.
-    void learn(const double* scores, const Labels& labels) noexcept {
+    void learn(const double* scores, const double* spreads, const Labels& labels) noexcept {
         if (!(labels.importance > 0.0)) return;
         const std::size_t k = labels_.size();
         const Distribution q = distribution(scores, q_.data());
         if (!std::isfinite(q.concentration)) return;  // scores that are no numbers teach nothing
         const auto row = level_.place(q.concentration);
-        Row at{q, row, level_.at(level_.values(), row), 0.0, 0.0, 0, 0, 0, {}};
+        Row at{q, row, level_.at(level_.values(), row) + spread_.at(spreads), 0.0, 0.0, 0, 0, 0, {}};
         find_highest(q, k <= kFewLabels ? kRanked : kHighest, at.highest);
         for (std::size_t i = 0; i < at.highest.n; ++i)
             ranks_[static_cast<std::size_t>(at.highest.label[i])] = static_cast<std::uint8_t>(i + 1);
@@ -215,6 +101,7 @@ class Calibration {
         curve_.end_row(share);
         level_.add(at.place, at.gradient, at.curvature);
         level_.end_row(share);
+        spread_.learn(spreads, share * at.gradient, at.curvature, rows_);
         for (OfRank& f : of_ranks_) f.end_row(share);
         find_rising();
         cut_.add(at.n_right * labels.importance, (at.n_named + at.n_relevant) * labels.importance, kSharedCutMemory);
@@ -241,6 +128,7 @@ class Calibration {
         level_.write(shared);
         for (const OfRank& f : of_ranks_) f.write(shared);
         out.add("calibration_shared", shared);
+        spread_.save(out);
         out.add<double>("calibration_labels", labels_.size() * Label::kState, [&](auto&& write) {
             for (const Label& l : labels_) {
                 const double state[Label::kState] = {l.offset, l.slope, l.b00, l.b01, l.b11, l.cut.right, l.cut.all};
@@ -262,6 +150,7 @@ class Calibration {
             f.read(next);
             next += OfRank::kState;
         }
+        spread_.load(in);
         ArrayReader<double> labels(in, "calibration_labels", labels_.size() * Label::kState);
         for (Label& l : labels_) {
             double state[Label::kState];
@@ -276,6 +165,7 @@ class Calibration {
         curve_.check(most, "calibration_shared");
         level_.check(most, "calibration_shared");
         for (const OfRank& f : of_ranks_) f.check(most, "calibration_shared");
+        spread_.check(most);
         cut_.check((kSharedCutMemory + 1.0) * 2.0 * k, "calibration_shared");
         for (const Label& l : labels_) {
             constexpr const char* kName = "calibration_labels";
@@ -289,8 +179,9 @@ class Calibration {
     }
 
     std::size_t memory_bytes() const {  // beyond sizeof
-        return labels_.capacity() * sizeof(Label) + (q_.capacity() + p_.capacity()) * sizeof(double) +
-               ranks_.capacity() + guesses_.capacity() * sizeof(Guess);
+        return spread_.memory_bytes() + labels_.capacity() * sizeof(Label) +
+               (q_.capacity() + p_.capacity()) * sizeof(double) + ranks_.capacity() +
+               guesses_.capacity() * sizeof(Guess);
     }
 
   private:
@@ -326,24 +217,11 @@ class Calibration {
         return rank == 0 || rank > 8 ? kGroups - 1 : std::min<std::size_t>(rank, 6) - 1;
     }
 
-    // Named rightly; named plus relevant.
-    struct Cut {
-        double right = 0.0, all = 0.0;
-        double of(double prior, double weight) const { return (right + prior * weight) / (all + weight); }
-        void add(double r, double a, double memory) noexcept {
-            right = right * (1.0 - 1.0 / memory) + r;
-            all = all * (1.0 - 1.0 / memory) + a;
-        }
-        void check(double most, const char* name) const {
-            check_within(all, 0.0, most, "", name);
-            check_within(right, 0.0, all * (0.5 + 1e-6), "", name);
-        }
-    };
     struct Label {
         static constexpr std::size_t kState = 7;
         double offset = 0.0, slope = 1.0;
         double b00 = 0.0, b01 = 0.0, b11 = 0.0;  // sums of second derivatives
-        Cut cut;
+        F1Cut cut;
     };
     // q, in proportion to `values`: of thousands of labels few are looked at.
     struct Distribution {
@@ -375,6 +253,7 @@ class Calibration {
     void begin_row(double keep) noexcept {
         curve_.begin_row(keep);
         level_.begin_row(keep);
+        spread_.begin_row(keep);
         for (OfRank& f : of_ranks_) f.begin_row(keep);
     }
     void find_highest(const Distribution& q, std::size_t most, Highest& highest) const noexcept {
@@ -504,7 +383,8 @@ class Calibration {
     Curve curve_{-11.0, 16.0 / 23.0, 1.0, 30.0};
     Level level_{-8.0, 0.5, 0.0, 2.0};
     std::vector<OfRank> of_ranks_ = std::vector<OfRank>(kGroups, OfRank(-5.0, 1.0, 0.0, 10.0));
-    Cut cut_;
+    RowSpread spread_;
+    F1Cut cut_;
     std::vector<Label> labels_;
     // Derived, and of the row at hand.
     std::array<double, 24> rising_{};

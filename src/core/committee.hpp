@@ -39,6 +39,9 @@ class Committee final : public Learner {
 
     std::string kind() const override { return members_.size() == 1 ? members_[0].scorer->kind() : "committee"; }
     std::int32_t n_votes() const override { return static_cast<std::int32_t>(members_.size()); }
+    bool reads_rows(std::int32_t vote) const override {
+        return members_[static_cast<std::size_t>(vote)].scorer->reads_rows();
+    }
     std::unique_ptr<Learner> clone() const override { return std::make_unique<Committee>(*this); }
 
     void predict(const Row& x, double* votes) const override {

@@ -102,10 +102,11 @@ class LabelRanker final : public Booster {
     std::int32_t experts_needed(std::uint64_t) const override { return n_votes_; }
 
     // In a round of learning, what was found out about the votes is kept for `prepare`.
-    void follow(const double* votes, const double*, std::uint64_t, double* scores) const override {
+    void follow(const double* votes, const double*, std::uint64_t, double* scores, double* spreads) const override {
         const auto k = static_cast<std::size_t>(n_labels_);
         if (votes == votes_in_round()) {
             look_at_votes();
+            describe(logs_.data(), power_sums_.data(), spreads);
             std::copy(scores_.begin(), scores_.end(), scores);
             return;
         }
@@ -114,6 +115,7 @@ class LabelRanker final : public Booster {
         look.pooled.resize(k);
         look.power_sums.resize(portfolio_.size());
         look_at(votes, look.logs.data(), look.pooled.data(), look.power_sums.data(), scores);
+        if (spreads != nullptr) describe(look.logs.data(), look.power_sums.data(), spreads);
     }
 
     void prepare(const Labels& labels) override {
@@ -251,6 +253,14 @@ class LabelRanker final : public Booster {
     void look_at_votes() const {
         look_at(votes_in_round(), logs_.data(), pooled_.data(), power_sums_.data(), scores_.data());
         has_looked_ = true;
+    }
+    void describe(const double* logs, const double* sums, double* spreads) const noexcept {
+        const auto k = static_cast<std::size_t>(n_labels_);
+        std::size_t i = 0;
+        for (const std::size_t vote : calibration().spread().votes()) {
+            const double* powers = sums + vote * kTemperatures;
+            RowSpread::describe(i++, k, powers[0], powers[1], sum(logs + vote * k, k), spreads);
+        }
     }
     // Of the row at hand; the pooled one comes after the others.
     const double* any_vote(std::int32_t i) { return i < n_votes_ ? vote_row(i) : pooled_.data(); }

@@ -20,6 +20,8 @@ class Learner {
     // How many votes (distributions over the labels) it gives. Most give one; learners that share work, such as
     // a covariance, may give several, and then get as many cost vectors.
     virtual std::int32_t n_votes() const { return 1; }
+    // Whether a vote depends on the row at all, or only on the labels so far.
+    virtual bool reads_rows(std::int32_t) const { return true; }
 
     // Writes n_votes() x k votes. Changes nothing; may run in several threads at once.
     virtual void predict(const Row& x, double* votes) const = 0;

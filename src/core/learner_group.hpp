@@ -29,6 +29,13 @@ class LearnerGroup {
     std::size_t n_votes() const { return n_votes_; }
     bool has_serial() const { return !serial_.empty(); }
     std::size_t first_vote(std::size_t i) const { return first_vote_[i]; }
+    std::vector<std::size_t> votes_on_rows() const {
+        std::vector<std::size_t> votes;
+        for (std::size_t i = 0; i < learners_.size(); ++i)
+            for (std::int32_t v = 0; v < learners_[i]->n_votes(); ++v)
+                if (learners_[i]->reads_rows(v)) votes.push_back(first_vote_[i] + static_cast<std::size_t>(v));
+        return votes;
+    }
 
     // The votes of the learners that give the first `needed`, n_votes x k, of n rows: row r at votes + r * n_votes * k.
     void predict_block(const Row* x, std::size_t n, std::size_t k, std::size_t needed, double* votes) const {

@@ -35,7 +35,7 @@ class TopkAdaptive final : public TopkBooster {
 
   protected:
     std::int32_t experts_needed(std::uint64_t t) const override { return followed(t); }
-    void follow(const double*, const double* expert_scores, std::uint64_t t, double* scores) const override {
+    void follow(const double*, const double* expert_scores, std::uint64_t t, double* scores, double*) const override {
         const auto k = static_cast<std::size_t>(n_labels_);
         std::copy_n(expert_scores + static_cast<std::size_t>(followed(t)) * k, k, scores);
     }

@@ -39,7 +39,7 @@ class TopkBMR final : public TopkBooster {
 
   protected:
     std::int32_t experts_needed(std::uint64_t) const override { return n_votes_; }
-    void follow(const double*, const double* expert_scores, std::uint64_t, double* scores) const override {
+    void follow(const double*, const double* expert_scores, std::uint64_t, double* scores, double*) const override {
         const auto k = static_cast<std::size_t>(n_labels_);
         std::copy_n(expert_scores + static_cast<std::size_t>(n_votes_) * k, k, scores);
     }

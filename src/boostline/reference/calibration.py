@@ -1,8 +1,9 @@
 """Probabilities from scores, written for reading: the slow twin of ``src/core/calibration.hpp``, for up to 256 labels.
 
-logit P(label l is relevant) = offset[l] + slope[l] (curve(logit q[l]) + level(ln sum q^2) + rank_r(logit(r q[l]))),
-where q is the row's scores as a distribution, and r the label's rank in it. Everything is fitted by Newton steps on
-the logistic loss, one row at a time.
+logit P(label l is relevant) = offset[l] + slope[l] (curve(logit q[l]) + rank_r(logit(r q[l])) + level of the row),
+where q is the row's scores as a distribution, and r the label's rank in it. The level of the row is level(ln sum q^2)
+plus a linear function of ln sum v^2 and of the mean of ln v, of all votes v that depend on the row. Everything is
+fitted by Newton steps on the logistic loss, one row at a time.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ OFFSET_PRIOR, SLOPE_PRIOR = 50.0, 300.0
 LOOSE = 0.1
 FIRST_ROWS = 100
 RANKED = 16  # so many labels of a row have a rank
+MOST_VOTES, VOTE_PRIOR, MEAN_MEMORY, ROWS_OF_STEP = 16, 20.0, 1000, 16
 
 
 class PiecewiseLinear:
@@ -64,6 +66,40 @@ class PiecewiseLinear:
         return np.asarray(np.concatenate([np.full(int(n), v) for v, _, n in pools]) + rise)
 
 
+class RowSpread:
+    """A linear function of how concentrated and how flat each vote on a row is, with its Hessian."""
+
+    def __init__(self, n_votes: int) -> None:
+        n = 2 * min(n_votes, MOST_VOTES)
+        self.means, self.weights, self.gradient = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.hessian = np.zeros((n, n))
+
+    def describe(self, votes: FloatArray) -> FloatArray:
+        """What is known of the row."""
+        v = votes[:MOST_VOTES] + 0.01 / votes.shape[1]
+        v = v / v.sum(axis=1, keepdims=True)
+        return np.asarray(
+            np.column_stack([np.log((v**2).sum(axis=1)), np.log(v).mean(axis=1)]).ravel()
+        )
+
+    def at(self, votes: FloatArray) -> float:
+        """What it says of the row."""
+        return float((self.describe(votes) - self.means) @ self.weights)
+
+    def learn(self, votes: FloatArray, gradient: float, curvature: float, rows: int) -> None:
+        """A Newton step for every 16 rows."""
+        if rows == 1:
+            self.means = self.describe(votes)
+        from_mean = self.describe(votes) - self.means
+        self.hessian += curvature * np.outer(from_mean, from_mean)
+        self.gradient += gradient * from_mean
+        self.means = self.means + from_mean / (min(rows, MEAN_MEMORY) + 1)
+        if rows % ROWS_OF_STEP == 0:
+            matrix = self.hessian + VOTE_PRIOR * np.eye(len(from_mean))
+            self.weights = self.weights + np.linalg.solve(matrix, self.gradient)
+            self.gradient[:] = 0.0
+
+
 class Calibration:
     """Offsets and slopes of the labels, the shared curve and level, and the thresholds.
 
@@ -79,7 +115,8 @@ class Calibration:
     array([1., 0., 0.])
     """
 
-    def __init__(self, n_labels: int, *, is_distribution: bool) -> None:
+    def __init__(self, n_labels: int, *, is_distribution: bool, n_votes: int = 0) -> None:
+        self.spread = RowSpread(n_votes if is_distribution else 0)
         self.is_distribution = is_distribution
         self.curve = PiecewiseLinear(-11.0, 16 / 23, 24, 1.0, 30.0)
         self.level = PiecewiseLinear(-8.0, 0.5, 17, 0.0, 2.0)
@@ -98,9 +135,9 @@ class Calibration:
             scores = np.exp(0 * scores if equal else 2 * (scores - scores.max()) / deviation)
         return np.asarray(scores / scores.sum())
 
-    def probabilities(self, scores: FloatArray) -> FloatArray:
+    def probabilities(self, scores: FloatArray, votes: FloatArray | None = None) -> FloatArray:
         """P(relevant) of each label."""
-        u, *_ = self._inner(scores)
+        u, *_ = self._inner(scores, votes)
         return np.asarray(1 / (1 + np.exp(-np.minimum(self.offset + self.slope * u, 30))))
 
     def micro_threshold(self) -> float:
@@ -112,13 +149,20 @@ class Calibration:
         common = self.micro_threshold()
         return np.asarray((self.cuts[:, 0] + 2 * common) / (self.cuts[:, 1] + 2))
 
-    def learn(self, scores: FloatArray, relevant: NDArray[np.bool_], weight: float = 1.0) -> None:
-        """Learn from scores that were given before the example was learned; all labels are known."""
-        u, hats, row, group, of_rank = self._inner(scores)
-        p = self.probabilities(scores)
+    def learn(
+        self,
+        scores: FloatArray,
+        relevant: NDArray[np.bool_],
+        weight: float = 1.0,
+        votes: FloatArray | None = None,
+    ) -> None:
+        """Learn from scores and votes that were given before the example was learned; all labels are known."""
+        u, hats, row, group, of_rank = self._inner(scores, votes)
+        p = self.probabilities(scores, votes)
         micro, macro = self.micro_threshold(), self.macro_thresholds()
         self.rows += 1
         keep = 1 - 1 / min(self.rows + 1, MEMORY)
+        self.spread.hessian *= keep
         for function in (self.curve, self.level, *self.of_ranks):
             function.hessian *= keep
         error, v = weight * (relevant - p), weight * (p * (1 - p) + 1e-12)
@@ -128,6 +172,8 @@ class Calibration:
         ) / 3  # three functions step for the same error
         self.curve.learn(hats, gradient, curvature, share)
         self.level.learn(row, np.array([gradient.sum()]), np.array([curvature.sum()]), share)
+        if votes is not None:
+            self.spread.learn(votes, share * gradient.sum(), curvature.sum(), self.rows)
         for g, function in enumerate(self.of_ranks):
             here = group == g
             function.learn(of_rank[here], gradient[here], curvature[here], share)
@@ -148,7 +194,7 @@ class Calibration:
         self.cut = self.cut * (1 - 1 / SHARED_CUT_MEMORY) + weight * np.array([right, both])
 
     def _inner(
-        self, scores: FloatArray
+        self, scores: FloatArray, votes: FloatArray | None
     ) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.intp], FloatArray]:
         """What is multiplied by the slopes; hats of the curve and of the level; groups of ranks and their hats."""
         q = self.distribution(scores)
@@ -156,6 +202,8 @@ class Calibration:
         hats = self.curve.hats(x)
         row = self.level.hats(np.array([np.log((q**2).sum())]))
         u = hats @ self.curve.rising(0.05) + 0.5 * self.curve.beyond(x) + row @ self.level.values
+        if votes is not None:
+            u = u + self.spread.at(votes)
         rank = np.empty(len(q), np.intp)
         rank[np.argsort(-q, kind="stable")] = np.arange(1, len(q) + 1)
         has_rank = rank <= RANKED
