@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from boostline.contract.numbers import whole_number
@@ -63,7 +63,7 @@ def run_all(
 
 
 class Failed:
-    """What a task raised. Engines repeat tasks that end in an error; a bad row is bad in every attempt."""
+    """What a task raised on a cluster, which repeats tasks that end in an error; a bad row is bad in every attempt."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error
@@ -112,29 +112,13 @@ class LocalEngine:
     @contextmanager
     def stream(self, task: Task, shared: Any) -> Iterator[Callable[[Any], Iterator[Any]]]:
         """For `with`: a function from any number of items to results in order, few of which wait at a time."""
+        given = functools.partial(task, shared)
         # Tasks without a model only read: their results would have to travel.
         if self.n_workers == 1 or shared is None:
-            yield lambda items: (_unwrap(attempt(task, shared, item)) for item in items)
+            yield functools.partial(map, given)
             return
-        pool = Pool(_Given(task, shared), self.n_workers, RETRIES)
+        pool = Pool(given, self.n_workers, RETRIES)
         try:
-            yield lambda items: (_unwrap(result) for result in pool.in_order(items))
+            yield pool.in_order
         finally:
             pool.close()
-
-
-@dataclass(frozen=True)
-class _Given:
-    """What a process gets once: the task and what all share."""
-
-    task: Task
-    shared: Any
-
-    def __call__(self, item: Any) -> Any:
-        return attempt(self.task, self.shared, item)
-
-
-def _unwrap(result: Any) -> Any:
-    if isinstance(result, Failed):
-        raise result.error
-    return result

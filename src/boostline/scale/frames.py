@@ -85,7 +85,7 @@ def feature_columns(columns: Iterable[Any], labels: Sequence[Any] | None) -> lis
             "model has no names of labels, but must have some: the frame's columns are matched by them"
         )
     known = list(columns)
-    missing = [name for name in labels if name not in set(known)]
-    if missing:
+    found, wanted = set(known), set(labels)
+    if missing := [name for name in labels if name not in found]:
         raise ValueError(f"the frame has no column {missing[0]!r}, which is a label of the model")
-    return [name for name in known if name not in set(labels)]
+    return [name for name in known if name not in wanted]

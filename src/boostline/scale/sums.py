@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["FloatArray", "Kept", "KeyedSum", "Largest", "Moments", "Sum"]
-
-
-class Sum(Protocol):
-    """Anything that can be added in any order: an array, `Moments`, a `KeyedSum`, `Kept`, `Largest`."""
-
-    def __add__(self, other: Any) -> Any: ...
+__all__ = ["FloatArray", "Kept", "KeyedSum", "Largest", "Moments"]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from boostline.scale.members import Arrays
 from boostline.scale.rules.rule import Common, Rule
+from boostline.scale.sums import Moments
 
 __all__ = ["CountedLabels", "CountedNeighbours"]
 
@@ -48,8 +49,6 @@ class CountedNeighbours(Rule):
 
 def write_row_scale(rule: Rule, common: Common, out: Arrays) -> None:
     """The moments of all rows, for a member that has a scale of its own (row_scale.hpp)."""
-    from boostline.scale.sums import Moments
-
     prefix = rule.member.prefix
     if prefix + "scale_n_rows" not in rule.arrays:
         return
