@@ -217,7 +217,6 @@ class Booster {
     }
 
     const Record& record() const { return record_; }
-    double dot_labels(const double* a, const double* b) const { return dot(a, b, static_cast<std::size_t>(n_labels_)); }
 
     std::int32_t n_labels_;
     std::int64_t n_features_;

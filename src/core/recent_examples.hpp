@@ -52,7 +52,6 @@ class RecentExamples {
 
     // When the stream has changed: marks the examples since then.
     void mark_change() noexcept { n_marked_ = n_since_change(); }
-    void unmark() noexcept { n_marked_ = 0; }
     // Calls learn(x, labels) for the marked examples, oldest first. If that throws, the rest stay marked.
     template <class Learn>
     void for_marked(std::int64_t n_features, std::int32_t n_labels, Learn&& learn) {

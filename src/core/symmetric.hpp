@@ -46,7 +46,6 @@ class PackedSymmetric {
         }
         is_copy_old_ = true;
     }
-    bool is_coarse() const { return is_coarse_; }
 
     // Cells 0..i of a row; without what is pending: call flush() before reading.
     double* row(std::size_t i) {
