@@ -1,4 +1,4 @@
-"""What both boosters share: Algorithm 1 of the paper, as users meet it."""
+"""What all boosters share: Algorithm 1 of the paper, as users meet it."""
 
 from __future__ import annotations
 
@@ -171,8 +171,8 @@ class Booster(Probabilities, State):
                 with_probabilities,
             )
         except BaseException as error:
-            # A row is learned by all or by nobody. With learners written in Python the whole call is taken back;
-            # without them the rows before stay, when Ctrl-C comes or there is no memory for the next one.
+            # A row is learned by all learners or by none. With learners written in Python the whole call is undone.
+            # Without them, the rows before Ctrl-C, or before memory ran out, stay learned.
             if undo is not None:
                 undo.run()
             n_learned = native.clock() - clock
@@ -221,9 +221,7 @@ class Booster(Probabilities, State):
         >>> bl.OnlineBMR(n_labels=2, learners=bl.learners.paper_trees(4), edge=0.1).score([1.0, 2.0])
         array([2., 2.])
         """
-        rows = read_rows(x, self._features)
-        scores = self._ready(rows.n_features).score(rows.native, rows.n_features)
-        return scores[0] if rows.is_single else scores
+        return self._ask("score", x)
 
     def rank(self, x: Any, top: int | None = None) -> Any:
         """Return the labels, best first; only the first ``top`` if given. Ties are ordered by label index.
@@ -234,7 +232,7 @@ class Booster(Probabilities, State):
             An array of indices, (top,) or (n, top); with named labels a list of names, or a list of lists.
         """
         order = self.rank_indices(x, top)
-        return order if self._labels is None else _named(order, self._labels)
+        return order if self._labels is None else named(order, self._labels)
 
     def rank_indices(self, x: Any, top: int | None = None) -> NDArray[np.int64]:
         """The same as indices, also if labels have names: (top,) or (n, top)."""
@@ -248,17 +246,17 @@ class Booster(Probabilities, State):
 
     def votes(self, x: Any) -> FloatArray:
         """Return the learners' votes h^i: (N, k) for one example, (n, N, k) for a block."""
-        rows = read_rows(x, self._features)
-        native = self._ready(rows.n_features)
-        votes = native.votes(rows.native, rows.n_features)
-        return votes[0] if rows.is_single else votes
+        return self._ask("votes", x)
 
     def contributions(self, x: Any) -> FloatArray:
         """What each learner adds to the scores of one example (N, k) or a block (n, N, k)."""
+        return self._ask("contributions", x)
+
+    def _ask(self, method: str, x: Any) -> FloatArray:
+        """What the compiled model says of one example or a block."""
         rows = read_rows(x, self._features)
-        native = self._ready(rows.n_features)
-        shares = native.contributions(rows.native, rows.n_features)
-        return shares[0] if rows.is_single else shares
+        found = getattr(self._ready(rows.n_features), method)(rows.native, rows.n_features)
+        return found[0] if rows.is_single else found  # type: ignore[no-any-return]
 
     # Looking inside.
 
@@ -381,7 +379,8 @@ class Booster(Probabilities, State):
         return native
 
 
-def _named(order: NDArray[np.intp], labels: list[Any]) -> list[Any]:
+def named(order: NDArray[np.int64], labels: list[Any]) -> list[Any]:
+    """The names of labels that are given by their indices, (k,) or (n, k)."""
     if order.ndim == 1:
         return [labels[i] for i in order]
     return [[labels[i] for i in row] for row in order]

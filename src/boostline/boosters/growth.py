@@ -43,8 +43,8 @@ class Growth(Record):
     def add_labels(self, labels: int | Sequence[Any]) -> None:
         """Make room for new labels: their number, or their names if labels have names.
 
-        The new labels come last. Learners know nothing of them yet, so they start as any label that has not been
-        seen. The theorems assume a fixed k: their bounds hold from here on for a stream that starts here.
+        The new labels come last, and start like labels that have never been seen. The theorems assume a fixed k: their
+        bounds hold for the stream that starts here.
         """
         with self._turn():
             self._catch_up()
@@ -67,7 +67,7 @@ class Growth(Record):
         n = whole_number(self._n_labels + n_new, "n_labels", 2, 2**24)
         self._refuse_rigid_learners("grow_labels", "labels")
         space = LabelSpace(n, names)
-        # The names first: who ranks meanwhile finds a name for every label that is scored.
+        # The names first: a thread that ranks meanwhile then finds a name for every label.
         before, self._labels = self._labels, names
         try:
             if self._native is None:
@@ -114,15 +114,15 @@ class Growth(Record):
 
         They come last in the rows from now on.
 
-        No score changes by it. The built-in learners take up the new features as their values come, except trees, which
-        keep to the covariates they began with, and the kernel, once its landmarks are complete.
+        Adding them changes no score. The built-in learners use the new features as their values come in, except trees,
+        which keep the covariates they started with, and the kernel, once its landmarks are complete.
 
         Parameters
         ----------
         features
             How many, or what they are called.
         were
-            What they were in the rows so far: "missing", or "zero" as words that had not come up.
+            What they were in the rows so far: "missing", or "zero", like words that had not occurred yet.
 
         Examples
         --------

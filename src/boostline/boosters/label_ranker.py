@@ -18,8 +18,8 @@ from boostline.learners.sizes import caps, divided, most_entries, recapped
 class LabelRanker(Booster):
     """Rank labels while data streams in: the model to start with, strong on any data without tuning.
 
-    It mixes strong learners of different kinds and learns online how much to trust each. When its loss has risen for
-    good, it starts anew. How it works: docs/algorithms.md.
+    It mixes strong learners of different kinds and learns online how much to trust each. When its loss has risen and
+    stays high, it starts again. docs/algorithms.md explains how it works.
 
     Parameters
     ----------
@@ -28,13 +28,13 @@ class LabelRanker(Booster):
     labels
         Their names, instead of ``n_labels``.
     learners
-        ``"auto"``, or learners of your own; see `boostline.learners`. Like all weak learners they hear costs: the
+        ``"auto"``, or learners of your own; see `boostline.learners`. Like all weak learners they get costs: the
         gradient of this booster's loss.
     drift
-        ``"restart"``: learners and weights start anew when the rank loss has risen for good; ``None``: never.
+        ``"restart"``: learners and weights start again when the rank loss has risen and stays high; ``None``: never.
     max_bytes
         The most memory that the model may take, as `memory_usage` counts it, in bytes. Its learners are made small
-        enough, and forget what is least use; see docs/how-to/production.md. None: no limit for the whole.
+        enough, and forget what is least useful; see docs/how-to/production.md. None: no limit.
     seed
         Random seed; None draws one.
     n_threads
@@ -78,12 +78,12 @@ class LabelRanker(Booster):
 
     @property
     def drift(self) -> str | None:
-        """What happens when the loss has risen for good."""
+        """What happens when the loss has risen and stays high."""
         return self._drift
 
     @property
     def max_bytes(self) -> int | None:
-        """The most memory that the model may take, in bytes; None: no limit for the whole."""
+        """The most memory that the model may take, in bytes; None: no limit."""
         return self._max_bytes
 
     @property
@@ -93,7 +93,7 @@ class LabelRanker(Booster):
 
     @property
     def rate_weights(self) -> dict[float, float]:
-        """How much each learning rate of the weights counts: much on a large one says that the stream is changing."""
+        """The weight of each learning rate; a large weight on a large rate means that the stream is changing."""
         rates, masses = _core.learning_rates(), self._own("chain_masses")
         return dict(zip(rates.tolist(), masses.tolist(), strict=True))
 

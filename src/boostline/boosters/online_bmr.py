@@ -18,7 +18,28 @@ from boostline.contract.numbers import real_number
 from boostline.learners.trees import PAPER_TREES
 
 
-class OnlineBMR(Booster):
+class PotentialBooster(Booster):
+    """What `OnlineBMR` and `TopkBMR` share: costs from potentials, and one vote for every learner."""
+
+    _loss: losses.Loss
+
+    @property
+    def loss(self) -> losses.Loss:
+        """The loss of the potentials."""
+        return self._loss
+
+    @property
+    def expert_weights(self) -> FloatArray:
+        weights = np.zeros(self.n_learners)
+        weights[-1] = 1.0
+        return weights
+
+    def _live_settings(self) -> dict[str, Any]:
+        # A loss that a user wrote cannot be made from its description.
+        return {**self._settings(), "loss": self._loss}
+
+
+class OnlineBMR(PotentialBooster):
     """OnlineBMR, the paper's Algorithm 2: optimal if every learner has the given edge.
 
     Every learner has one vote. Its costs come from potentials: the expected loss if the learners after it had exactly
@@ -103,17 +124,6 @@ class OnlineBMR(Booster):
         assert self._search is not None
         return self._search if self._native is None else self._native.edge_search()
 
-    @property
-    def loss(self) -> losses.Loss:
-        """The loss of the potentials."""
-        return self._loss
-
-    @property
-    def expert_weights(self) -> FloatArray:
-        weights = np.zeros(self.n_learners)
-        weights[-1] = 1.0
-        return weights
-
     def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
         native = _core.Model.online_bmr(self._n_labels, n_features, learners, self._seed)
         # What costs are made of, when the compiled model needs it: tables where the loss has them, else the costs.
@@ -156,17 +166,13 @@ class OnlineBMR(Booster):
         native.forget_tables()  # the law of the random walk depends on k
 
     def _cloned(self) -> None:
-        """A compiled model asks this one for costs: its copy has to ask the copy."""
+        """None: the compiled model calls this one for costs, and its copy must call the copy instead."""
 
     def _settings(self) -> dict[str, Any]:
         return {
             "edge": "auto" if self._search is not None else self._edge,
             "loss": self._loss.config(),
         }
-
-    def _live_settings(self) -> dict[str, Any]:
-        # One that a user wrote cannot be made from its description.
-        return {**self._settings(), "loss": self._loss}
 
 
 def _step_table(

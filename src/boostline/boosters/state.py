@@ -156,7 +156,7 @@ class State(Growth):
         return make(*copy.deepcopy(arguments, memo))  # type: ignore[no-any-return]
 
     def _cloned(self) -> _core.Model | None:
-        """A copy of the compiled model, which takes a millisecond; None if it cannot be copied by itself."""
+        """A copy of the compiled model, which takes a millisecond; None if it cannot be copied alone."""
         if self._native is None or self._native.python_adapters():
             return None
         native = self._native.clone()

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 
 from boostline import _core, losses, potentials
-from boostline.array_types import FloatArray
+from boostline.boosters.online_bmr import PotentialBooster
 from boostline.boosters.topk_booster import TopkBooster, TopkOptions
 from boostline.contract.numbers import real_number
 
 
-class TopkBMR(TopkBooster):
+class TopkBMR(TopkBooster, PotentialBooster):
     """TopkBMR: OnlineBMR from top-k feedback.
 
     The model shows ``n_shown`` labels and hears only which of those are relevant. Now and then it shows others than the
@@ -79,20 +79,9 @@ class TopkBMR(TopkBooster):
         return self._edge
 
     @property
-    def loss(self) -> losses.Loss:
-        """The loss of the potentials."""
-        return self._loss
-
-    @property
     def promised_loss(self) -> float:
         """Estimate of what the potentials promise for the examples so far, if all learners have the edge."""
         return float(self._own("promised_loss")[0])
-
-    @property
-    def expert_weights(self) -> FloatArray:
-        weights = np.zeros(self.n_learners)
-        weights[-1] = 1.0
-        return weights
 
     def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
         native = _core.Model.topk_bmr(
@@ -116,7 +105,3 @@ class TopkBMR(TopkBooster):
 
     def _settings(self) -> dict[str, Any]:
         return {**super()._settings(), "edge": self._edge, "loss": self._loss.config()}
-
-    def _live_settings(self) -> dict[str, Any]:
-        # One that a user wrote cannot be made from its description.
-        return {**self._settings(), "loss": self._loss}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.array_types import FloatArray
-from boostline.boosters.booster import _NOT_SAID, Booster
+from boostline.boosters.booster import _NOT_SAID, Booster, named
 from boostline.contract.label_sets import LabelLists
 from boostline.contract.numbers import real_number, whole_number
 from boostline.contract.rows import read_rows
@@ -213,9 +213,7 @@ class TopkBooster(Booster):
         if rows.is_single:
             labels, explored = labels[0], explored[0]
         if self._labels is not None:
-            names = np.empty(len(self._labels), dtype=object)
-            names[:] = self._labels
-            labels = names[labels].tolist()
+            labels = named(labels, self._labels)
         return Shown(labels, explored)
 
     def learn(  # type: ignore[override]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.array_types import FloatArray
+from boostline.boosters.booster import named
 from boostline.boosters.topk_booster import Shown
 from boostline.contract.frames import take_rows
 from boostline.contract.label_sets import LabelSets
@@ -122,11 +123,7 @@ class Explorer:
             labels = np.array([one for one, _ in drawn], dtype=np.int64).reshape(shape)
             explored = np.array([flags for _, flags in drawn], dtype=bool).reshape(shape)
         names = getattr(self.model, "labels", None)
-        if names is None:
-            return Shown(labels, explored)
-        if scores.ndim == 1:
-            return Shown([names[i] for i in labels], explored)
-        return Shown([[names[i] for i in row] for row in labels], explored)
+        return Shown(labels if names is None else named(labels, names), explored)
 
     def learn(
         self,

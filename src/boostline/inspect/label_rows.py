@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from boostline.array_types import FloatArray
 from boostline.contract.labels import LabelSpace
 from boostline.metrics.scores import read_scores
+from boostline.metrics.sorted_scores import Ranking
 
 
 @dataclass(frozen=True)
@@ -86,12 +87,10 @@ class LabelLosses:
             self._add(scores, yes, no)
 
     def _add(self, scores: FloatArray, yes: NDArray[np.bool_], no: NDArray[np.bool_]) -> None:
-        order = np.argsort(-scores, axis=1, kind="stable")
-        start, stop = _tie_groups(np.take_along_axis(scores, order, axis=1))
-        back = np.argsort(order, axis=1, kind="stable")
-        missed = _above(no, order, start, stop, back) / no.sum(axis=1, keepdims=True)
-        beaten = 1.0 - _above(yes, order, start, stop, back) / yes.sum(axis=1, keepdims=True)
-        place = _above(yes | no, order, start, stop, back) + 0.5
+        ranking = Ranking(yes, scores)
+        missed = _above(no, ranking) / no.sum(axis=1, keepdims=True)
+        beaten = 1.0 - _above(yes, ranking) / yes.sum(axis=1, keepdims=True)
+        place = _above(yes | no, ranking) + 0.5
         rows = np.stack([yes, missed * yes, no, beaten * no, place * yes], axis=1)
         # One row after the other, so that the last bits do not depend on how rows come in blocks.
         self.sums = np.add.accumulate(np.concatenate([self.sums[None], rows]))[-1]
@@ -135,31 +134,12 @@ def worst_first(rows: list[LabelRow]) -> list[LabelRow]:
     return sorted(rows, key=lambda row: (np.isnan(row.missed), -row.missed, row.label))
 
 
-def _tie_groups(ranked: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """First and one past the last place of the tie to which each place belongs."""
-    n, k = ranked.shape
-    places = np.broadcast_to(np.arange(k), (n, k))
-    new = np.ones((n, k), dtype=bool)
-    new[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
-    start = np.maximum.accumulate(np.where(new, places, 0), axis=1)
-    last = np.ones((n, k), dtype=bool)
-    last[:, :-1] = new[:, 1:]
-    ends = np.where(last, places + 1, k)
-    stop = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
-    return start, stop
-
-
-def _above(
-    which: NDArray[np.bool_],
-    order: NDArray[np.intp],
-    start: NDArray[np.intp],
-    stop: NDArray[np.intp],
-    back: NDArray[np.intp],
-) -> FloatArray:
+def _above(which: NDArray[np.bool_], ranking: Ranking) -> FloatArray:
     """How many of `which` are ranked above each label, ties half (a label ties with itself)."""
     n, k = which.shape
     counts = np.zeros((n, k + 1))
-    np.cumsum(np.take_along_axis(which, order, axis=1), axis=1, out=counts[:, 1:])
-    first = np.take_along_axis(counts, start, axis=1)
-    middle = 0.5 * (first + np.take_along_axis(counts, stop, axis=1))
+    np.cumsum(np.take_along_axis(which, ranking.order, axis=1), axis=1, out=counts[:, 1:])
+    first = np.take_along_axis(counts, ranking.first, axis=1)
+    middle = 0.5 * (first + np.take_along_axis(counts, ranking.last + 1, axis=1))
+    back = np.argsort(ranking.order, axis=1, kind="stable")
     return np.asarray(np.take_along_axis(middle, back, axis=1))

@@ -13,10 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.array_types import FloatArray
-from boostline.inspect.members import Member, Moments, clipped, scaled_units
+from boostline.inspect.members import Member, scaled_units, standardised
 
 # Below it log(1 + x) is taken as x, as in the core.
 _LINEAR_BELOW = 1e-4
+
+#: Features, what each adds to the score, and the bias.
+_Parts = tuple[NDArray[np.int64], FloatArray, float]
 
 
 @dataclass(frozen=True)
@@ -64,17 +67,13 @@ def sparse_units(x: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
     return features, values / length if length else values
 
 
-def _sparse_linear(
-    member: Member, x: FloatArray, label: int
-) -> tuple[NDArray[np.int64], FloatArray, float]:
+def _sparse_linear(member: Member, x: FloatArray, label: int) -> _Parts:
     (bias,) = member.arrays("bias")
     features, parts = _sparse_products(member, x, label)
     return features, parts, float(bias[label])
 
 
-def _centroids(
-    member: Member, x: FloatArray, label: int
-) -> tuple[NDArray[np.int64], FloatArray, float]:
+def _centroids(member: Member, x: FloatArray, label: int) -> _Parts:
     (squares,) = member.arrays("squares")
     features, parts = _sparse_products(member, x, label)
     length = float(np.sqrt(squares[label]))
@@ -99,36 +98,26 @@ def _sparse_products(
     return features, parts
 
 
-def _linear(
-    member: Member, x: FloatArray, label: int
-) -> tuple[NDArray[np.int64], FloatArray, float]:
+def _linear(member: Member, x: FloatArray, label: int) -> _Parts:
     weights, bias = member.arrays("weights", "bias")
     own = weights.reshape(len(x), -1)[:, label]
     return np.arange(len(x)), scaled_units(member, x) * own, float(bias[label])
 
 
-def _tracker(
-    member: Member, x: FloatArray, label: int
-) -> tuple[NDArray[np.int64], FloatArray, float]:
-    moments = Moments.of(member, "scale.")
+def _tracker(member: Member, x: FloatArray, label: int) -> _Parts:
     weights, bias = member.arrays("weights", "bias")
-    units = clipped((x - moments.mean) * moments.inverse_deviation)
+    units = standardised(member, x)
     return np.arange(len(x)), units * weights.reshape(len(x), -1)[:, label], float(bias[label])
 
 
-def _ridge(
-    member: Member, x: FloatArray, label: int
-) -> tuple[NDArray[np.int64], FloatArray, float]:
-    moments = Moments.of(member, "scale.")
+def _ridge(member: Member, x: FloatArray, label: int) -> _Parts:
     (weights,) = member.arrays("weights")
     own = weights.reshape(len(x) + 1, -1)[:, label]
-    units = clipped((x - moments.mean) * moments.inverse_deviation) / np.sqrt(max(len(x), 1))
+    units = standardised(member, x) / np.sqrt(max(len(x), 1))
     return np.arange(len(x)), units * own[:-1], float(own[-1])
 
 
-_EXPLAIN: dict[
-    str, Callable[[Member, FloatArray, int], tuple[NDArray[np.int64], FloatArray, float]]
-] = {
+_EXPLAIN: dict[str, Callable[[Member, FloatArray, int], _Parts]] = {
     "sparse_linear": _sparse_linear,
     "centroids": _centroids,
     "linear": _linear,

@@ -120,6 +120,12 @@ class Moments:
         return np.where(rms > 0, 1 / np.where(rms > 0, rms, 1.0), 0.0)
 
 
+def standardised(member: Member, x: FloatArray) -> FloatArray:
+    """A row on the scale of `Ridge` and `Tracker`: mean 0 and deviation 1."""
+    moments = Moments.of(member, "scale.")
+    return clipped((x - moments.mean) * moments.inverse_deviation)
+
+
 def scaled_units(member: Member, x: FloatArray) -> FloatArray:
     """A row on the scale of `Linear` and `Neighbours`: dense features centred, the others brought to length 1."""
     moments = Moments.of(member, "scale_")

@@ -1,7 +1,7 @@
 """Learners that score every label and follow the labels alone: linear, ridge, kernel, neighbours, recency.
 
-They hear which labels are relevant and do not look at the costs: each label is a target of its own. What they
-give to the booster is their scores as a distribution. Each can be a learner of its own or a member of a `Committee`.
+They learn which labels are relevant and do not use the costs: each label is a target of its own. Their votes are their
+scores as a distribution. Each can be a learner of its own or a member of a `Committee`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from boostline import _core
 from boostline.contract.numbers import real_number, whole_number
 from boostline.learners.description import Description
 
-#: Numbers that a member goes through for a row, where labels are many: a fraction of a millisecond.
+#: How many numbers a member may read for a row with many labels: a fraction of a millisecond.
 MOST_WORK = 2_000_000
 
 #: `Description.prior` of learners for streams that change or are sorted.
@@ -47,7 +47,7 @@ class Scorer(Description):
     is_for_few_labels: ClassVar[bool] = False
     #: With more labels than this a model leaves it out; None: never.
     most_labels: int | None = None
-    #: Whether its state holds what was seen alone, however many features and labels there are.
+    #: Whether its state holds only what was seen, however many features and labels there are.
     is_sparse: ClassVar[bool] = False
     #: For a scorer that learns from other members' scores instead of the features: their names.
     reads: tuple[str, ...] = ()
@@ -161,9 +161,9 @@ class Tracker(Scorer):
 class SparseLinear(Scorer):
     """Per-label linear support vector machine for sparse rows: text, and thousands of labels.
 
-    A row costs its non-zeros, and a weight takes memory once it is needed: rows may have 2**20 columns. Values are
-    taken as sign(x) log(1 + abs(x)), and rows are brought to length 1: counts of words will do, and the weights of
-    tf-idf are kept.
+    The time for a row grows with its non-zeros, and a weight takes memory once it is needed: rows may have 2**20
+    columns. Values are taken as sign(x) log(1 + abs(x)), and rows are brought to length 1, so both counts of words and
+    tf-idf weights can be used.
 
     Parameters
     ----------
@@ -174,8 +174,8 @@ class SparseLinear(Scorer):
     memory
         Rows kept for replay.
     max_bytes
-        What it may take. If the weights need more than half of it, the features whose weights are least use are
-        forgotten; if the rows need more than a quarter, the oldest of them.
+        Most memory that it may take. If the weights need more than half of it, the features with the least useful
+        weights are forgotten; if the rows need more than a quarter, the oldest of them.
     emphasis
         Votes are multiplied by (1 + score) to this power where the score is positive, so that the labels it is
         surest of stay first in a mixture. Its own order does not change.
@@ -226,13 +226,13 @@ class SparseLinear(Scorer):
 class Centroids(Scorer):
     """The mean row of each label; votes by the cosine between a row and these. For sparse rows, such as text.
 
-    Weak at the top of a ranking, but it has an opinion of every label it has seen once, and it costs next to nothing:
-    together with `SparseLinear` it orders the labels further down. Rows are scaled as in `SparseLinear`.
+    It is weak at the top of a ranking, but it knows every label that it has seen once, and it costs next to nothing.
+    Together with `SparseLinear` it orders the labels further down. Rows are scaled as in `SparseLinear`.
 
     Parameters
     ----------
     max_bytes
-        What it may take. If the means need more than half of it, the features that are least use are forgotten.
+        Most memory that it may take. If the means need more than half of it, the least useful features are forgotten.
     most_labels
         With more labels than this a committee leaves it out. None: never.
 

@@ -6,7 +6,7 @@ The figures are upper bounds, for rows without a single zero: what a learner has
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from boostline.learners.committee import Committee
 from boostline.learners.composite_scorers import Generations, OutputNeighbours, Stack
@@ -233,19 +233,12 @@ def _fixed(learners: Sequence[Description], k: int, d: int) -> int:
 
 
 def _shrunk(learners: Sequence[Description], times: int) -> list[Description]:
-    def smaller(one: Scorer) -> Scorer:
+    def smaller(one: Description) -> Description:
         for _ in range(times):
-            one = _halved(one)
+            one = _halved(one) if isinstance(one, Scorer) else one
         return one
 
-    out: list[Description] = []
-    for learner in learners:
-        if isinstance(learner, Committee):
-            members = tuple(smaller(member) for member in learner.members)
-            out.append(dataclasses.replace(learner, members=members))
-        else:
-            out.append(smaller(learner) if isinstance(learner, Scorer) else learner)
-    return out
+    return _changed(learners, smaller)
 
 
 def _without_fixed(learners: Sequence[Description]) -> list[Description]:
@@ -276,11 +269,16 @@ def _with_caps(
                 return dataclasses.replace(one, max_bytes=min(n, one.max_bytes or n))
         return one
 
-    out: list[Description] = []
-    for learner in learners:
-        if isinstance(learner, Committee):
-            members = tuple(capped(member) for member in learner.members)
-            out.append(dataclasses.replace(learner, members=members))  # type: ignore[arg-type]
-        else:
-            out.append(capped(learner))
-    return out
+    return _changed(learners, capped)
+
+
+def _changed(
+    learners: Sequence[Description], change: Callable[[Description], Description]
+) -> list[Description]:
+    """The same with each learner, or each member of a committee, changed."""
+    return [
+        dataclasses.replace(one, members=tuple(map(change, one.members)))  # type: ignore[arg-type]
+        if isinstance(one, Committee)
+        else change(one)
+        for one in learners
+    ]

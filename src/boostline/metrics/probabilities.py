@@ -136,7 +136,7 @@ class ProbabilityTally:
     def update_read(
         self, relevant: NDArray[np.bool_], known: NDArray[np.bool_], p: Values
     ) -> Values:
-        """The same for a block of indicators (n, k) that nobody needs to read again."""
+        """The same for a block of indicators (n, k) that have been read already."""
         values = _log_losses(relevant, known, p)
         p, happened = _highest(p, relevant, known, self._top)
         place = np.clip((p * len(self._gaps)).astype(np.intp), 0, len(self._gaps) - 1)

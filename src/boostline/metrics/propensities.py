@@ -15,7 +15,7 @@ from boostline.array_types import FloatArray
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import whole_number
-from boostline.metrics.functions import check_depth, ranking
+from boostline.metrics.functions import check_depth
 from boostline.metrics.sorted_scores import Ranking, Values
 from boostline.metrics.streaming import Metric
 
@@ -103,11 +103,6 @@ class PropensityScoredPrecisionAt(Metric):
     def rows_of(self, block: Ranking) -> Values:
         """What each row of a sorted block found, unnormalised."""
         return block.weighted_gain_at(self.k, self._checked(block))
-
-    def update(self, relevant: Any, scores: Any, unknown: Any = None) -> Self:
-        """Update with one example or a block, as in `Metric.update`."""
-        self.update_ranking(ranking(relevant, scores, unknown))
-        return self
 
     def update_ranking(self, block: Ranking) -> Values:
         """Update with a block that was sorted once for several metrics; return the value of each row."""

@@ -135,7 +135,6 @@ class RankLoss(Metric):
         super().__init__()
 
     def rows_of(self, block: Ranking) -> Values:
-        """Value of each row of a sorted block."""
         return block.rank_loss(self.ties)
 
 
@@ -153,7 +152,6 @@ class Coverage(Metric):
     bigger_is_better = False
 
     def rows_of(self, block: Ranking) -> Values:
-        """Value of each row of a sorted block."""
         return block.coverage()
 
 
@@ -171,7 +169,6 @@ class AveragePrecision(Metric):
     bigger_is_better = True
 
     def rows_of(self, block: Ranking) -> Values:
-        """Value of each row of a sorted block."""
         return block.average_precision()
 
 
@@ -189,7 +186,6 @@ class OneError(Metric):
     bigger_is_better = False
 
     def rows_of(self, block: Ranking) -> Values:
-        """Value of each row of a sorted block."""
         return block.one_error()
 
 
@@ -211,7 +207,6 @@ class PrecisionAt(Metric):
         super().__init__()
 
     def rows_of(self, block: Ranking) -> Values:
-        """Value of each row of a sorted block."""
         return block.precision_at(self.k)
 
 
@@ -233,7 +228,6 @@ class NDCGAt(Metric):
         super().__init__()
 
     def rows_of(self, block: Ranking) -> Values:
-        """Value of each row of a sorted block."""
         return block.ndcg_at(self.k)
 
 
@@ -270,7 +264,6 @@ class Rolling(Metric):
         super().__init__()
 
     def rows_of(self, block: Ranking) -> Values:
-        """Value of each row of a sorted block."""
         return self.metric.rows_of(block)
 
     def _add(self, values: Values, without_pairs: Any) -> None:

@@ -58,23 +58,17 @@ class StepTable(NamedTuple):
 
 
 def step_table(
-    loss: PairLoss,
-    n_learners: int,
-    n_labels: int,
-    n_relevant: int,
-    edge: float,
-    *,
-    grid: int = GRID,
+    loss: PairLoss, n_learners: int, n_labels: int, n_relevant: int, edge: float
 ) -> StepTable:
     """Tabulate D_n for n = 0 .. n_learners - 1; see `StepTable`.
 
     Hinge is exact at every real d (its potentials are piecewise linear with knots where
     d + margin is an integer, and those are on the grid), rank and other losses that are not convex
     at every integer. The exponential loss is returned in closed form. For a smooth loss the grid
-    has ``grid`` points per unit: interpolation is linear and commutes with the walk's integer
+    has 16 points per unit: interpolation is linear and commutes with the walk's integer
     steps, so its error for any n is an average of its errors for n = 0, and is bounded
 
-    - for logistic by h^2/8 * sup |D_0''| <= h^2 / (48 sqrt 3), with h = 1/grid;
+    - for logistic by h^2/8 * sup |D_0''| <= h^2 / (48 sqrt 3), with h = 1/16;
     - for any other convex loss by the largest distance that a convex function through the grid
       values can have from its chords, which needs no derivatives.
 
@@ -102,7 +96,7 @@ def step_table(
     if isinstance(loss, Hinge):
         lo = -n_learners - 2.0 - loss.margin
         return _unit_table(n_learners, lo, np.array([1.0]), 1.0, kernel, -loss.margin)
-    return _shrinking_table(loss, n_learners, kernel, grid if loss.convex else 1)
+    return _shrinking_table(loss, n_learners, kernel, GRID if loss.convex else 1)
 
 
 def _unit_table(
@@ -133,8 +127,6 @@ def _unit_table(
 
 def _shrinking_table(loss: PairLoss, n_learners: int, kernel: FloatArray, grid: int) -> StepTable:
     """Table on a grid of 1/grid, from D_0 on a range wide enough that no end is ever missed."""
-    if grid < 1:
-        raise ValueError(f"grid is {grid}, but must be at least 1 point per unit")
     reach = n_learners + 2
     wide = reach + n_learners
     x = np.arange(-wide * grid, (wide + 1) * grid + 1) / grid

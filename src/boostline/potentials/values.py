@@ -215,13 +215,7 @@ def costs(
 
 
 def largest_weight(
-    loss: PairLoss,
-    n: int,
-    n_past: int,
-    n_labels: int,
-    n_relevant: int,
-    edge: float,
-    n_irrelevant: int | None = None,
+    loss: PairLoss, n: int, n_past: int, n_labels: int, n_relevant: int, edge: float
 ) -> float:
     """Bound on w = max c - min c over all votes of n_past learners, with n learners to come.
 
@@ -233,12 +227,11 @@ def largest_weight(
     >>> largest_weight(Hinge(), n=5, n_past=20, n_labels=4, n_relevant=1, edge=0.1)
     1.3333333333333333
     """
-    rest = n_labels - n_relevant if n_irrelevant is None else n_irrelevant
     # D_n of a convex loss is nondecreasing; another loss meets single-label votes, so integers.
     lowest = float(n_past) if loss.convex else -n_past - 1.0
     d = np.arange(lowest, n_past + 1.0)
     g = pair_potential(loss, n, np.append(d, d[-1] + 1.0), n_labels, n_relevant, edge)
-    return (1.0 / n_relevant + 1.0 / rest) * float(np.diff(g).max())
+    return (1.0 / n_relevant + 1.0 / (n_labels - n_relevant)) * float(np.diff(g).max())
 
 
 def _example(

@@ -30,10 +30,10 @@ def binomial_tail(successes: int, trials: int, probability: float) -> float:
     return min(1.0, math.fsum(math.exp(value) for value in logs))
 
 
-def failure_limit(failures: int, trials: int, confidence: float = 0.95) -> float:
-    """One-sided upper limit of Clopper and Pearson for the probability of a failure.
+def failure_limit(failures: int, trials: int) -> float:
+    """One-sided upper 95 % limit of Clopper and Pearson for the probability of a failure.
 
-    It is the p at which as few failures have probability 1 - confidence.
+    It is the p at which as few failures have probability .05.
 
     Examples
     --------
@@ -46,5 +46,5 @@ def failure_limit(failures: int, trials: int, confidence: float = 0.95) -> float
     for _ in range(60):
         middle = (low + high) / 2
         as_few = 1.0 - binomial_tail(failures + 1, trials, middle)
-        low, high = (middle, high) if as_few > 1 - confidence else (low, middle)
+        low, high = (middle, high) if as_few > 0.05 else (low, middle)
     return high

@@ -131,8 +131,8 @@ def bmr_auto(
     Parameters
     ----------
     excess_loss, delta, edge
-        S, delta and gamma of OnlineWLC, if they were known beforehand (by whoever proves something; the model does not
-        know them). The largest edge of the grid up to gamma is taken.
+        S, delta and gamma of OnlineWLC, if they were known beforehand (the model does not know
+        them). The largest edge of the grid up to gamma is taken.
 
     Examples
     --------

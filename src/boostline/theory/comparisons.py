@@ -32,18 +32,7 @@ def algorithms_compared(quick: bool = False) -> Experiment:
     for number, (name, edges_of) in enumerate(mixes.items()):
         for n in counts:
             edges = edges_of(int(n))
-            ada = simulate.AdaSimulator(streams, int(n), k, seed=int(n))
-            bmr = 0.0
-            for _ in range(0, rounds, 1000):
-                relevant = draw_label_sets((streams, 1000), k, rng)
-                votes = draw_votes(relevant, edges, rng)
-                ada.run(votes, relevant)
-                scores = np.stack([(votes == label).sum(axis=2) for label in range(k)], axis=2)
-                bmr += float(
-                    rank_losses(scores.reshape(-1, k).astype(float), relevant.reshape(-1, k)).sum()
-                )
-            total = streams * rounds
-            losses[name, int(n)] = (bmr / total, float(ada.suffered.sum()) / total)
+            losses[name, int(n)] = _both_losses(k, edges, rounds, streams, rng)
             rows.append(
                 [
                     name,
@@ -109,6 +98,22 @@ def algorithms_compared(quick: bool = False) -> Experiment:
     )
 
 
+def _both_losses(
+    k: int, edges: FloatArray, rounds: int, streams: int, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Mean rank loss of OnlineBMR and of Ada.OLMR on the same votes of learners with these edges."""
+    ada = simulate.AdaSimulator(streams, len(edges), k, seed=len(edges))
+    bmr = 0.0
+    for _ in range(0, rounds, 1000):
+        relevant = draw_label_sets((streams, 1000), k, rng)
+        votes = draw_votes(relevant, edges, rng)
+        ada.run(votes, relevant)
+        scores = np.stack([(votes == label).sum(axis=2) for label in range(k)], axis=2)
+        flat = scores.reshape(-1, k).astype(float)
+        bmr += float(rank_losses(flat, relevant.reshape(-1, k)).sum())
+    return bmr / (streams * rounds), float(ada.suffered.sum()) / (streams * rounds)
+
+
 def printed_bound(quick: bool = False) -> Experiment:
     """The printed Ada.OLMR bound against an exact lower bound."""
     edge = 0.002
@@ -162,48 +167,8 @@ def printed_bound(quick: bool = False) -> Experiment:
 def bounds_on_streams(quick: bool = False) -> Experiment:
     """The bound of each theorem over 200 random streams with learners of known edge."""
     streams = 40 if quick else 200
-    rng = np.random.default_rng(1)
-    k, n, gamma, delta = 2, 20, 0.1, 0.0025
-    s = k * math.log(1 / delta) / (2 * gamma)
-    rounds = 2000
-    found: dict[str, list[bounds.Bound]] = {}
-
-    def keep(items: list[bounds.Bound]) -> None:
-        for bound in items:
-            found.setdefault(bound.name, []).append(bound)
-
-    for _ in range(streams):
-        relevant = draw_label_sets((rounds,), k, rng)
-        votes = draw_votes(relevant, np.full(n, 2 * gamma), rng)
-        rank = simulate.online_bmr(votes, relevant, gamma, "rank")
-        keep([bounds.bmr_general(rank, s, delta), bounds.bmr_corollary(rank, s, delta)])
-        keep([bounds.bmr_realised(rank)])
-        pair = (np.eye(k)[votes] + np.eye(k)[draw_votes(relevant, np.full(n, 2 * gamma), rng)]) / 2
-        few = rounds // 4
-        hinge = simulate.online_bmr(pair[:few], relevant[:few], gamma, "hinge")
-        keep([bounds.bmr_corollary(hinge, s, delta)])
-    learners, edge = 30, 0.9
-    ada = simulate.AdaSimulator(streams, learners, k, seed=2)
-    for _ in range(2 if quick else 20):
-        relevant = draw_label_sets((streams, 1000), k, rng)
-        ada.run(draw_votes(relevant, np.full(learners, edge), rng), relevant)
-    for history in ada.histories():
-        keep(bounds.report(history, delta=0.05))
-    adagrad = simulate.AdaSimulator(streams, learners, k, seed=3, steps="adagrad")
-    relevant = draw_label_sets((streams, 1000), k, rng)
-    adagrad.run(draw_votes(relevant, np.full(learners, edge), rng), relevant)
-    for history in adagrad.histories():
-        keep([bounds.ada_olmr_adagrad(history, delta=0.05)])
-    for seed in range(streams):  # learners of different edges, some of which change half way
-        rng = np.random.default_rng([4, seed])
-        relevant = draw_label_sets((150,), 3, rng)
-        edges = rng.uniform(-0.1, 0.6, size=6) * (1 - (np.arange(150)[:, None] > 75) * (seed % 2))
-        stream = Stream(relevant, draw_votes(relevant, edges, rng))
-        model = OnlineBMR(3, learners=stream.learners(), edge="auto")
-        model.learn(stream.X, stream.relevant)
-        keep([bounds.bmr_auto(model)])
     checks, rows, curves = [], [], []
-    for number, (name, items) in enumerate(found.items()):
+    for number, (name, items) in enumerate(_bounds_by_name(streams, quick).items()):
         failures = sum(not bound.holds for bound in items)
         allowed = 1 - items[0].probability
         p = binomial_tail(failures, len(items), allowed)
@@ -244,3 +209,48 @@ def bounds_on_streams(quick: bool = False) -> Experiment:
         ["theorem", "T", "suffered per round", "promised per round", "vacuous", "failures"],
         rows,
     )
+
+
+def _bounds_by_name(streams: int, quick: bool) -> dict[str, list[bounds.Bound]]:
+    """The bounds of all streams, by the names of the theorems."""
+    rng = np.random.default_rng(1)
+    k, n, gamma, delta = 2, 20, 0.1, 0.0025
+    s = k * math.log(1 / delta) / (2 * gamma)
+    rounds = 2000
+    found: dict[str, list[bounds.Bound]] = {}
+
+    def keep(items: list[bounds.Bound]) -> None:
+        for bound in items:
+            found.setdefault(bound.name, []).append(bound)
+
+    for _ in range(streams):
+        relevant = draw_label_sets((rounds,), k, rng)
+        votes = draw_votes(relevant, np.full(n, 2 * gamma), rng)
+        rank = simulate.online_bmr(votes, relevant, gamma, "rank")
+        keep([bounds.bmr_general(rank, s, delta), bounds.bmr_corollary(rank, s, delta)])
+        keep([bounds.bmr_realised(rank)])
+        pair = (np.eye(k)[votes] + np.eye(k)[draw_votes(relevant, np.full(n, 2 * gamma), rng)]) / 2
+        few = rounds // 4
+        hinge = simulate.online_bmr(pair[:few], relevant[:few], gamma, "hinge")
+        keep([bounds.bmr_corollary(hinge, s, delta)])
+    learners, edge = 30, 0.9
+    ada = simulate.AdaSimulator(streams, learners, k, seed=2)
+    for _ in range(2 if quick else 20):
+        relevant = draw_label_sets((streams, 1000), k, rng)
+        ada.run(draw_votes(relevant, np.full(learners, edge), rng), relevant)
+    for history in ada.histories():
+        keep(bounds.report(history, delta=0.05))
+    adagrad = simulate.AdaSimulator(streams, learners, k, seed=3, steps="adagrad")
+    relevant = draw_label_sets((streams, 1000), k, rng)
+    adagrad.run(draw_votes(relevant, np.full(learners, edge), rng), relevant)
+    for history in adagrad.histories():
+        keep([bounds.ada_olmr_adagrad(history, delta=0.05)])
+    for seed in range(streams):  # learners of different edges, some of which change half way
+        rng = np.random.default_rng([4, seed])
+        relevant = draw_label_sets((150,), 3, rng)
+        edges = rng.uniform(-0.1, 0.6, size=6) * (1 - (np.arange(150)[:, None] > 75) * (seed % 2))
+        stream = Stream(relevant, draw_votes(relevant, edges, rng))
+        model = OnlineBMR(3, learners=stream.learners(), edge="auto")
+        model.learn(stream.X, stream.relevant)
+        keep([bounds.bmr_auto(model)])
+    return found

@@ -55,7 +55,7 @@ def run(
     out_dir
         Made if it is not there.
     quick
-        Smaller sizes: about 20 seconds in place of one or two minutes.
+        Smaller sizes: about 20 seconds instead of one or two minutes.
     progress
         Called as ``progress(name, done, total)`` before each experiment and once at the end.
     only
