@@ -150,7 +150,7 @@ def test_evaluate_learns_some_rows_and_is_measured_on_the_others(boostline, tmp_
 @pytest.mark.parametrize(
     ("row", "error"),
     [
-        ({"body": "x"}, "tickets.jsonl:1: has no column 'tags'; it has body"),
+        ({"body": "x"}, "tickets.jsonl:1: has no column 'tags'; it has 'body'"),
         ({"text": "x", "tags": []}, "tickets.jsonl:1: has no column 'body'"),
         ({"body": 3, "tags": []}, "tickets.jsonl:1: 'body' is 3, but must be a text"),
         (

@@ -141,7 +141,7 @@ def test_numbers_that_turn_up_late_are_taken() -> None:
         (
             "x,y\n1,0\n",
             {"labels": ["z"]},
-            r"has no column 'z', which is named as a label; it has x, y",
+            r"has no column 'z', which is named as a label; it has 'x', 'y'",
         ),
         ("x,y\n1,0\n", {"drop": ["z"]}, r"has no column 'z', which drop names"),
         ("x,x,y\n1,1,0\n", {}, r":1: has the column 'x' twice"),

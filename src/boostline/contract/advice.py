@@ -1,4 +1,4 @@
-"""Advice in errors, in the words of whoever has called: Python, or the shell command."""
+"""Advice in errors, for callers from Python or for users of the shell command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _in_shell = ContextVar("_in_shell", default=False)
 
 
 def advice(python: str, shell: str) -> str:
-    """Return what would do: arguments of a function, or options of the command.
+    """Return the advice that fits the caller: arguments of a function, or options of the command.
 
     Examples
     --------

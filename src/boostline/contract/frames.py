@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from boostline.contract.advice import advice
 from boostline.contract.sparse import is_sparse, read_csr
 
-#: So many names are shown in an error; of a thousand columns the first ones say enough.
+#: Number of names that are shown in an error.
 _MOST_SHOWN = 8
 
-#: What comes for every row of a stream has no columns; it is not asked for them.
+#: Types without column names, which are recognised quickly: they come for every row of a stream.
 _NAMELESS = (np.ndarray, list, tuple, set, frozenset)
 
 
 @dataclass(frozen=True)
 class Named:
-    """A matrix, dense or sparse, with the names of its columns: what a frame is to us."""
+    """A matrix, dense or sparse, with the names of its columns: our own minimal frame."""
 
     matrix: Any
     names: Sequence[Any]
@@ -161,6 +161,12 @@ def near_name(one: Any, candidates: Sequence[Any]) -> Any:
     by_lower = {c.lower(): c for c in candidates if isinstance(c, str)}
     close = difflib.get_close_matches(one.lower(), by_lower, n=1)
     return by_lower[close[0]] if close else None
+
+
+def meant_or_there(one: str, names: Sequence[str]) -> str:
+    """What to say of a column that is not there: which one may be meant, or which there are."""
+    near = near_name(one, names)
+    return f"it has {shortened(names)}" if near is None else f"is {near!r} meant?"
 
 
 def shortened(names: Sequence[Any]) -> str:

@@ -11,7 +11,7 @@ from boostline.array_types import FloatArray
 
 def read_weights(weight: Any, n: int, name: str = "weight") -> FloatArray:
     """Check importance weights: numbers in [0, 1], one for all rows or one for each."""
-    if type(weight) is float and 0.0 <= weight <= 1.0:  # as it mostly is
+    if type(weight) is float and 0.0 <= weight <= 1.0:  # the common case
         return np.full(n, weight) if n != 1 else np.array([weight])
     try:
         array = np.asarray(weight, dtype=np.float64)

@@ -87,7 +87,7 @@ def read_rows(x: Any, features: Sequence[Any] | None = None, name: str = "x") ->
     """
     if isinstance(x, Rows):
         return x
-    if type(x) is np.ndarray and x.dtype.kind == "f" and x.size:  # as it mostly is
+    if type(x) is np.ndarray and x.dtype.kind == "f" and x.size:  # the common case
         return _dense_rows(x, name, None)
     if isinstance(x, Mapping):
         raise TypeError(

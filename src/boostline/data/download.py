@@ -115,7 +115,7 @@ def fetch(
 
 @contextmanager
 def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """Keep pooch's notes off the terminal: a progress bar is there, or nobody is looking."""
+    """Keep pooch's messages off the terminal, where the progress bar is."""
     level = logger.level
     logger.setLevel(logging.WARNING)
     try:

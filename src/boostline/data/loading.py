@@ -14,7 +14,7 @@ from boostline.data.dataset import Dataset
 from boostline.data.errors import DataError
 from boostline.data.formats import Labels, format_of, open_reader, settle_options
 from boostline.data.matrices import stack
-from boostline.data.named_sets import NAMED_SETS, load_named, refuse_unknown_name
+from boostline.data.named_sets import NAMED_SETS, load_named, plain_or_gz, refuse_unknown_name
 from boostline.data.source import Source, source_name, stem
 
 #: Rows that are parsed at a time: enough to be quick, few enough to keep the text small.
@@ -146,10 +146,10 @@ def _mulan_folder(folder: Path, test: Source | None) -> tuple[Path, Source | Non
     base = folder.resolve().name
 
     def find(ending: str) -> Path:
-        for candidate in (folder / f"{base}{ending}", folder / f"{base}{ending}.gz"):
-            if candidate.is_file():
-                return candidate
-        raise DataError(f"the folder has no {base}{ending} (or .gz)", path=str(folder))
+        found = plain_or_gz(folder / f"{base}{ending}")
+        if found is None:
+            raise DataError(f"the folder has no {base}{ending} (or .gz)", path=str(folder))
+        return found
 
     return find("-train.arff"), find("-test.arff") if test is None else test, find(".xml")
 

@@ -208,14 +208,15 @@ def find_local(named: NamedSet) -> tuple[Path, Path, Path] | None:
     """Train, test and xml file in ``BOOSTLINE_DATA`` or the cache; None if not all are there."""
     chosen = os.environ.get("BOOSTLINE_DATA")
     for folder in ([Path(chosen).expanduser()] if chosen else []) + [cache_folder()]:
-        paths = [_plain_or_gz(folder / named.name / file.name) for file in named.files]
+        paths = [plain_or_gz(folder / named.name / file.name) for file in named.files]
         train, test, xml = paths
         if train is not None and test is not None and xml is not None:
             return train, test, xml
     return None
 
 
-def _plain_or_gz(path: Path) -> Path | None:
+def plain_or_gz(path: Path) -> Path | None:
+    """The file, or the same with ``.gz``; None if there is neither."""
     for candidate in (path, path.with_name(path.name + ".gz")):
         if candidate.is_file():
             return candidate
@@ -245,7 +246,7 @@ def fetch_named(named: NamedSet) -> tuple[Path, Path, Path]:
     folder = cache_folder() / named.name
     for file in named.files:
         target = folder / file.name
-        if _plain_or_gz(target) is not None:
+        if plain_or_gz(target) is not None:
             continue
         with show_progress(None, file.name, file.size, "bytes") as advance:
             try:

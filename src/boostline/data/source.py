@@ -126,6 +126,14 @@ class LineReader:
                 raise self.error(f"the line is longer than {MAX_LINE_BYTES} bytes")
             yield line
 
+    def decode(self, line: bytes, encoding: str) -> str:
+        """The text of the line read last."""
+        try:
+            return line.decode(encoding)
+        except UnicodeDecodeError as error:
+            other = advice("pass encoding='latin-1'", "give --encoding latin-1")
+            raise self.error(f"is not {encoding}; {other} if it is that") from error
+
     def error(self, message: str, line: int | None = None) -> DataError:
         """Build a `DataError` at `line`, or at the line read last."""
         return DataError(message, path=self.name, line=self.number if line is None else line)

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from boostline.contract.advice import advice
-from boostline.contract.frames import near_name
+from boostline.contract.frames import meant_or_there
 from boostline.data.errors import DataError, first_repeated, need
 from boostline.data.formats import format_of
 from boostline.data.formats.tables import LABEL_TEXT
@@ -50,7 +49,7 @@ def text_blocks(
     text
         The columns with the text. Several are put together, one per line.
     labels
-        The column with the tags, or several columns of 0 and 1 (empty for unknown). None: rows have no tags.
+        The column with the tags, or several columns of 0 and 1 (empty for unknown). Empty: rows have no tags.
     size
         Rows in a block.
     format
@@ -160,7 +159,9 @@ def _csv_rows(
     lines: LineReader, columns: Sequence[str], delimiter: str, encoding: str
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     csv.field_size_limit(MAX_LINE_BYTES)
-    reader = csv.reader(_decoded(lines, encoding), delimiter=delimiter, strict=True)
+    reader = csv.reader(
+        (lines.decode(line, encoding) for line in lines), delimiter=delimiter, strict=True
+    )
     try:
         header = next((row for row in reader if row), None)
         if header is None:
@@ -177,18 +178,6 @@ def _csv_rows(
             yield lines.number, dict(zip(header, row, strict=True))
     except csv.Error as error:
         raise lines.error(f"is not valid CSV: {error}") from error
-
-
-def _decoded(lines: LineReader, encoding: str) -> Iterator[str]:
-    for line in lines:
-        try:
-            yield line.decode(encoding)
-        except UnicodeDecodeError as error:
-            raise lines.error(
-                f"is not {encoding}; "
-                + advice("pass encoding='latin-1'", "give --encoding latin-1")
-                + " if it is that"
-            ) from error
 
 
 def _parquet_rows(
@@ -218,13 +207,8 @@ def _need_columns(wanted: Sequence[str], found: Iterable[str], name: str, line: 
     names = list(found)
     for column in wanted:
         if column not in names:
-            near = near_name(column, names)
-            shown = ", ".join(map(str, names[:10])) + (", ..." if len(names) > 10 else "")
             raise DataError(
-                f"has no column {column!r}; "
-                + (f"is {near!r} meant?" if near else f"it has {shown}"),
-                path=name,
-                line=line,
+                f"has no column {column!r}; {meant_or_there(column, names)}", path=name, line=line
             )
 
 

@@ -41,7 +41,7 @@ class Caller:
     def learn(self, X: Any, sets: LabelSets, is_judged: bool = True) -> Predicted:
         """Learn rows; return what was predicted before each of them was learned.
 
-        Nobody looks at the probabilities of rows that are not judged.
+        Probabilities are not needed for rows that are not judged.
         """
         raise NotImplementedError
 
@@ -241,7 +241,7 @@ def is_river(model: Any) -> bool:
 
 
 def caller_for(name: str, model: Any, batch: int) -> Caller:
-    """The way to call this model; refuses what is none."""
+    """The way to call this model; refuses objects that are no models."""
     if getattr(type(model), "learn", None) in (Booster.learn, TopkBooster.learn):
         return BoosterCaller(name, model)
     if is_river(model):

@@ -28,7 +28,8 @@ from boostline.reproduce.plan import (
 from boostline.reproduce.plan import expected_cost as cost_of
 from boostline.reproduce.store import Store
 from boostline.reproduce.summary import Summary, describe
-from boostline.reproduce.workers import ClusterError, count_jobs, spread
+from boostline.reproduce.workers import ClusterError, spread
+from boostline.scale.engines import count_jobs
 
 # Of a file without a test part, this share of the rows comes first and is for training.
 _TRAIN_SHARE = 2 / 3

@@ -85,16 +85,10 @@ def xc(
     data, left_out = _at_hand(sets)
     figures = _figures("xc", data, _xc_figures, out, fresh, progress)
     rows = [[method, *(_percent(of.get(name)) for name in data)] for method, of in XC.items()]
-    for how in ("frozen", "learning"):
-        rows.append(
-            [f"LabelRanker, {how}"]
-            + [_percent(tuple(figures[name][how][f"p@{k}"] for k in _DEPTHS)) for name in data]
-        )
-    for how in ("frozen", "learning"):
-        rows.append(
-            [f"the same, propensity-scored, {how}"]
-            + [_percent(tuple(figures[name][how][f"psp@{k}"] for k in _DEPTHS)) for name in data]
-        )
+    for what, key in (("LabelRanker", "p"), ("the same, propensity-scored", "psp")):
+        for how in ("frozen", "learning"):
+            of_sets = [[figures[name][how][f"{key}@{k}"] for k in _DEPTHS] for name in data]
+            rows.append([f"{what}, {how}", *map(_percent, of_sets)])
     rows.append(["ms of CPU to learn a row"] + [f"{figures[n]['ms_per_row']:.2f}" for n in data])
     note = (
         "P@1 / 3 / 5 in per cent. The first four are batch learners, as published by the Extreme Classification "
@@ -190,26 +184,20 @@ def _xc_figures(data: Dataset, advance: Advance) -> dict[str, Any]:
         advance(len(rows))
     likely = propensities(data.Y[np.sort(train)])
     return {
-        "frozen": _precisions(data, test, likely, advance, model.score),
-        "learning": _precisions(data, test, likely, advance, None, model),
+        "frozen": _precisions(data, test, likely, advance, lambda X, _: model.score(X)),
+        "learning": _precisions(data, test, likely, advance, model.learn),
         "ms_per_row": seconds / data.n_train * 1e3,
     }
 
 
 def _precisions(
-    data: Dataset,
-    rows: Any,
-    likely: Any,
-    advance: Advance,
-    score: Any,
-    learner: LabelRanker | None = None,
+    data: Dataset, rows: Any, likely: Any, advance: Advance, scores_of: Callable[[Any, Any], Any]
 ) -> dict[str, float]:
     metrics = {f"p@{k}": PrecisionAt(k) for k in _DEPTHS}
     scored = {f"psp@{k}": PropensityScoredPrecisionAt(k, likely) for k in _DEPTHS}
     for some in _blocks(rows):
         truth = _dense(data.Y[some])
-        scores = score(data.X[some]) if learner is None else learner.learn(data.X[some], truth)
-        block = Ranking(truth, np.atleast_2d(scores))
+        block = Ranking(truth, np.atleast_2d(scores_of(data.X[some], truth)))
         for metric in (*metrics.values(), *scored.values()):
             metric.update_ranking(block)
         advance(len(some))
@@ -240,7 +228,7 @@ def _at_hand(sets: Sequence[str]) -> tuple[dict[str, Dataset], dict[str, str]]:
         if name not in NAMED_SETS:
             left_out[name] = "not among the named sets"
         elif places[name] is None:
-            left_out[name] = "not on this machine (boostline data download " + name + ")"
+            left_out[name] = f"not on this machine (boostline data fetch {name})"
         else:
             try:
                 data[name] = load(name, download=False)

@@ -286,6 +286,10 @@ class _Bar(NamedTuple):
     filled: bool
 
 
+def _printed(label: str, value: float, colour: str, mark: str = "o") -> _Bar:
+    return _Bar(label, value, value, value, colour, mark, False)
+
+
 def _measured(label: str, cell: Cell, colour: str) -> _Bar:
     down, up = _errors(cell)
     mark = _MARKS[cell.order]
@@ -321,32 +325,20 @@ def _bars(summary: Summary, name: str) -> list[_Bar]:
     bars: list[_Bar] = []
     printed = paper.RESULTS.get(name)
     if printed is not None and printed.batch is not None:
-        bars.append(
-            _Bar(
-                "batch boosting, paper",
-                printed.batch,
-                printed.batch,
-                printed.batch,
-                _BATCH,
-                "s",
-                False,
-            )
-        )
+        bars.append(_printed("batch boosting, paper", printed.batch, _BATCH, "s"))
     for algorithm in summary.algorithms:
         colour, who = _COLOURS[algorithm], ALGORITHMS[algorithm]
         value = printed.loss(algorithm) if printed is not None else None
         if value is not None:
-            bars.append(_Bar(f"{who}, paper", value, value, value, colour, "o", False))
+            bars.append(_printed(f"{who}, paper", value, colour))
         for order in summary.orders:
             cell = summary.cell(name, algorithm, order)
             if cell is not None:
-                text = f"{who}, ours, {order}"
-                bars.append(_measured(text, cell, colour))
+                bars.append(_measured(f"{who}, ours, {order}", cell, colour))
     if not bars:
         return bars
     for order in summary.orders:
         cell = summary.cell(name, "decayed_counts", order)
         if cell is not None:
-            text = f"decayed counts, {order}"
-            bars.append(_measured(text, cell, _BASELINE))
+            bars.append(_measured(f"decayed counts, {order}", cell, _BASELINE))
     return bars

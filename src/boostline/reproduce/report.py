@@ -236,8 +236,8 @@ def _reading(summary: Summary) -> str:
         "Rank loss: share of the pairs of a relevant and an irrelevant label that are ranked the wrong way "
         "round, ties one half; rows without such a pair count 0.",
         "File order is the paper's protocol. Shuffled: permuted within train and within test, by the seed.",
-        "Decayed counts: rank by how often each label was relevant of late, halving the past at each row. "
-        "Label frequency: the same without forgetting. Neither looks at a feature.",
+        "Decayed counts: rank by how often each label was relevant recently; a row counts half as much with each "
+        "further row. Label frequency: the same without forgetting. Neither looks at a feature.",
         "best BMR: the paper tried four edges and printed the best on the test rows. So do we, and show all; "
         "the best of several on the test rows flatters a little.",
         "Seconds are processor time inside the model's own calls.",

@@ -11,6 +11,7 @@ from typing import Any
 from boostline.data import Dataset
 from boostline.reproduce.one_run import Stopped, perform
 from boostline.reproduce.plan import Task
+from boostline.scale.engines import count_jobs
 
 # Seconds in which a scheduler must answer.
 _PATIENCE = 10
@@ -18,22 +19,6 @@ _PATIENCE = 10
 
 class ClusterError(OSError):
     """The Dask cluster could not be reached, or failed; finished runs are kept."""
-
-
-def count_jobs(jobs: int) -> int:
-    """Return how many processes ``jobs`` means; -1 is all cores that this process may use.
-
-    Examples
-    --------
-    >>> count_jobs(2)
-    2
-    """
-    if jobs == -1:
-        affinity = getattr(os, "sched_getaffinity", None)
-        return len(affinity(0)) if affinity else os.cpu_count() or 1
-    if jobs < 1:
-        raise ValueError(f"jobs is {jobs}, but it must be at least 1, or -1 for all cores")
-    return jobs
 
 
 def spread(

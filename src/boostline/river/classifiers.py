@@ -151,7 +151,7 @@ class Classifier(base.MultiLabelClassifier):
         return self._features.rows(names, X.to_numpy(dtype=np.float64))
 
     def _follow_the_booster(self) -> None:
-        """Somebody may have pressed Ctrl-C when the booster had grown, and the places had not."""
+        """Take over the booster's size: Ctrl-C may have come after the booster had grown and before the places had."""
         if self._booster is not None and self._booster.n_features is not None:
             self._features.capacity = self._booster.n_features
 

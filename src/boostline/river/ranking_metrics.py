@@ -1,4 +1,4 @@
-"""Ranking metrics that work inside of River's ``progressive_val_score``.
+"""Ranking metrics that work inside River's ``progressive_val_score``.
 
 River hands a metric what ``predict_one`` returned. That of boostline's classifiers carries the scores; of other models
 the values of the dict are taken: probabilities or scores where there are some, else bools, whose ties count one half.

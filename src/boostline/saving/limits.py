@@ -14,7 +14,7 @@ MOST_VOTES = 2**14
 
 # Votes, scores and costs of one round: what a booster holds for every vote and label.
 _WORKSPACE_BYTES = 3 * 8
-# What a learner takes at the least.
+# The least memory of a learner.
 _LEARNER_BYTES = 512
 
 
@@ -28,7 +28,7 @@ def least_bytes(learners: Sequence[Description], n_labels: int, n_features: int 
 
 
 def machine_bytes() -> int:
-    """The memory that this process may use at the most: the machine's, or what it is limited to."""
+    """The most memory that this process may use: the machine's, or its limit."""
     limits = [2**36]  # not every system says
     with contextlib.suppress(AttributeError, ValueError, OSError):
         limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]

@@ -51,7 +51,7 @@ _HAS_SPACELESS = re.compile(f"[{_SPACELESS}]")
 # A run without spaces, or a word.
 _RUN = re.compile(f"([{_SPACELESS}]+)|(?:(?![{_SPACELESS}])[\\w{_MARKS}])+(?:\\+\\+|#)?")
 _CHUNK = re.compile(r"\S+")
-# Soft hyphens, joiners and marks of direction: nobody sees them.
+# Soft hyphens, joiners and marks of direction, which are invisible.
 _INVISIBLE = dict.fromkeys([0xAD, *range(0x200B, 0x2010), *range(0x2060, 0x2065), 0xFEFF])
 #: Lengths of the n-grams of characters that stand for words in scripts without spaces.
 _SPACELESS_LENGTHS = (1, 3)

@@ -63,14 +63,7 @@ class CsvReader(TableReader):
         self._lines = LineReader(file, name)
         self._rest = iter(self._lines)
         _, first = next(self._rows(), (1, b""))
-        try:
-            header = first.decode(encoding).removeprefix("\ufeff")
-        except UnicodeDecodeError as error:
-            raise self._lines.error(
-                f"is not {encoding}; "
-                + advice("pass encoding='latin-1'", "give --encoding latin-1")
-                + " if it is that"
-            ) from error
+        header = self._lines.decode(first, encoding).removeprefix("\ufeff")
         try:
             self._columns = next(csv.reader([header], delimiter=delimiter), [])
         except csv.Error as error:

@@ -26,8 +26,8 @@ from boostline.data.unseen import Unseen
 _HEADER = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")
 #: Rows that are parsed at a time when a file is only scanned.
 SCAN_ROWS = 4096
-#: Most features or labels that a file may ask for by itself: 30 bytes can name feature 2,000,000,000,
-#: and the names alone would take all memory. Whoever wants more says how many.
+#: Most features or labels that a file may have if the caller does not give their number: 30 bytes can name
+#: feature 2,000,000,000, and the names alone would take all memory.
 MAX_COLUMNS = 2**22
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.contract.advice import advice
-from boostline.contract.frames import near_name
+from boostline.contract.frames import meant_or_there
 from boostline.contract.rows import ALLOWED_NUMBERS, large_text, too_large
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError, first_repeated, need
@@ -60,12 +60,9 @@ class TableReader(Reader):
         ):
             for column in names:
                 if column not in known:
-                    meant = near_name(column, columns)
-                    shown = ", ".join(columns[:10]) + (", ..." if len(columns) > 10 else "")
+                    instead = meant_or_there(column, columns)
                     raise DataError(
-                        f"has no column {column!r}, which {named}; "
-                        + (f"is {meant!r} meant?" if meant else f"it has {shown}"),
-                        path=name,
+                        f"has no column {column!r}, which {named}; {instead}", path=name
                     )
         clash = next((c for c in wanted if c in dropped or c in categories), None)
         if clash is not None:
