@@ -1,5 +1,5 @@
 // The lock of a model: one thread that changes it, or any number that read it, in the order in which they came, so that
-// nobody waits for ever for one who learns row after row. It survives a fork.
+// no thread waits for ever while another one learns row after row. It survives a fork.
 #pragma once
 
 #include <condition_variable>

@@ -27,8 +27,8 @@ class PythonLearner final : public Learner {
         const WithPython python;
         adapter_.attr("grow_features")(n, were_missing);
     }
-    // Called when everybody has learned the row: too late to take it back if the learner fails. It goes on as it is,
-    // like one without a reset, and Python tells of the error as of others that nobody can catch.
+    // Called when all learners have learned the row: too late to undo it if this learner fails. It then continues as
+    // it is, like one without a reset, and Python reports the error like others that cannot be caught.
     void reset() noexcept override {
         const WithPython python;
         try {

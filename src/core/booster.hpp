@@ -176,7 +176,7 @@ class Booster {
     // Works out what follows from the state.
     virtual void after_load() {}
 
-    // Nobody loses more than `loss_limit` per example, but for rounding.
+    // No expert loses more than `loss_limit` per example, except by rounding.
     double most_loss() const { return static_cast<double>(clock_) * loss_limit() * (1.0 + 1e-6); }
     virtual double loss_limit() const { return 1.0; }
 

@@ -71,8 +71,8 @@ void Booster::probabilities(const Row* x, std::size_t n, double* out) const {
     }
 }
 
-// How many rows all learners can learn before this booster looks at their votes, with all the memory for it. For
-// want of memory: none, and the row that cannot be learned by itself says so.
+// How many rows all learners can learn before this booster looks at their votes, with all the memory for it. If there
+// is not enough memory: none, and learning the next row alone reports the error.
 std::size_t Booster::make_room_for_block(const Example* rows, std::size_t n) {
     if (n < 2) return 0;
     try {

@@ -109,7 +109,7 @@ void Booster::restart() noexcept {
         recent_.mark_change();
     try {
         learn_marked();
-    } catch (const std::exception&) {  // for want of memory; the rest is learned before the next row
+    } catch (const std::exception&) {  // not enough memory; the rest is learned before the next row
     }
     learners_.reset(/*serial=*/true);
 }

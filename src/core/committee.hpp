@@ -73,7 +73,7 @@ class Committee final : public Learner {
     bool hears_costs() const override { return false; }
     bool works_in_commit() const override { return true; }
 
-    // Member after member takes all rows of a block: nobody pushes another's state out of the caches.
+    // Member after member takes all rows of a block, so that members do not push each other's state out of the caches.
     void predict_block(const Row* x, std::size_t n, double* votes, std::size_t stride) const override {
         static thread_local Block block;
         block.resize(members_.size(), n, n_labels_);

@@ -1,9 +1,9 @@
 // What a fork does to threads. The child has its parent's memory but only the thread that forked: the others are gone,
 // with the locks they held still taken and with what they were changing half changed. So
 //
-// - whoever changes a model does it within a `Change`. A fork waits until nobody is inside one, which takes a row,
-//   or at most 64 rows of a block, and nobody enters one while a process is being forked: a child has every model as it
-//   was after a whole number of rows;
+// - a thread changes a model only within a `Change`. A fork waits until no thread is inside one, which takes a row,
+//   or at most 64 rows of a block, and no thread enters one while a process is being forked: a child has every model as
+//   it was after a whole number of rows;
 // - calls into Python leave the Change for their length (`Pause`), since a thread that forks holds the GIL while it
 // waits;
 // - in the child all `AfterFork` objects (locks) are told; threads are known to be gone by the `fork_generation`.

@@ -21,7 +21,7 @@ class LabelRing : public Ring {
     const std::int8_t* targets(std::size_t slot) const { return targets_.data() + slot * n_labels_; }
     double importance(std::size_t slot) const { return importance_[slot]; }
 
-    // So that the next n times `push` need no memory. Returns for how many rows there is room, `first` at the least.
+    // Reserves the memory for the next n calls of `push`. Returns for how many rows there is room, at least `first`.
     std::size_t make_room(std::size_t first, std::size_t n = 1) {
         const std::size_t slots = room(importance_.capacity(), first, n);
         importance_.reserve(slots);

@@ -29,16 +29,16 @@ class Learner {
     // The same just before `learn` with the same row: may keep intermediate results for it.
     virtual void predict_to_learn(const Row& x, double* votes) { predict(x, votes); }
 
-    // Hints: a row is going to be voted on, in a moment (step 0) and at once (step 1), or learned, after its vote. They
-    // may fetch from memory what that needs. Nobody can see that they have been called.
+    // Hints: a row is about to be voted on, soon (step 0) or immediately (step 1), or learned, after its vote. They may
+    // fetch from memory what that needs, and change no result.
     virtual void expect_vote(const Row&, int) noexcept {}
     // As predict_to_learn, after both steps of expect_vote with the same row and nothing in between.
     virtual void predict_expected(const Row& x, double* votes) { predict_to_learn(x, votes); }
     virtual void expect_labels(const Labels&) noexcept {}
 
-    // A row is learned in two steps, so that all learners take it or none does. `prepare` does all that can fail, for
-    // want of memory in the first place; `cancel` takes back what it changed, whether it came to its end or not;
-    // `commit` does the rest, and can not fail. Costs are n_votes() x k in [0, 1], weights n_votes(): weight * costs is
+    // A row is learned in two steps, so that all learners take it or none does. `prepare` does all that can fail, above
+    // all by lack of memory; `cancel` undoes what it changed, whether it was completed or not; `commit` does the rest,
+    // and cannot fail. Costs are n_votes() x k in [0, 1], weights n_votes(): weight * costs is
     // the raw cost up to a constant.
     virtual void prepare(const Row& x, const Labels& labels, const double* costs, const double* weights) = 0;
     // Whether it looks at the costs at all; one that does not is given none.
@@ -55,9 +55,9 @@ class Learner {
     virtual void predict_block(const Row* x, std::size_t n, double* votes, std::size_t stride) const {
         for (std::size_t r = 0; r < n; ++r) predict(x[r], votes + r * stride);
     }
-    // A learner that follows the labels alone, whatever they cost, can learn rows before the booster has looked at its
-    // votes. How many of these rows it takes so, from the first on; gets all the memory that `learn_block` needs for
-    // them. Nobody can see that it has been called. Below 2: it learns the next row by itself, as above.
+    // A learner that uses the labels and not the costs can learn rows before the booster has looked at its votes.
+    // Returns how many of these rows it can take that way, from the first on, and reserves all the memory that
+    // `learn_block` needs for them. Changes no result. Below 2: the next row is learned alone, as above.
     virtual std::size_t make_room_for_block(const Example*, std::size_t) { return 0; }
     // Votes for every row before it is learned. Can not fail.
     virtual void learn_block(const Example*, std::size_t, double*, std::size_t, ThreadPool*) noexcept {}

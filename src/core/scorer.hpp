@@ -62,8 +62,8 @@ class Scorer {
     virtual void score(const Row& x, double* raw) const = 0;
     // The same just before `prepare` and `learn` with the same row: may keep intermediate results for them.
     virtual void score_to_learn(const Row& x, double* raw) { score(x, raw); }
-    // Gets all the memory that `learn` needs; nobody can see that it has been called. `raw` is what score_to_learn gave
-    // for this row; importance is in (0, 1].
+    // Reserves all the memory that `learn` needs; changes no result. `raw` is what score_to_learn gave for this row;
+    // importance is in (0, 1].
     virtual void prepare(const Row& x, const Targets& targets, double importance, const double* raw) = 0;
     virtual void cancel() noexcept {}  // the row will not be learnt: memory that only it needed may go
     virtual void learn(const Row& x, const Targets& targets, double importance, const double* raw) noexcept = 0;
@@ -74,10 +74,10 @@ class Scorer {
     }
     // Whether there is anything to gain by it.
     virtual bool takes_blocks() const { return true; }
-    // How many of these rows `learn_block` can take, from the first on; gets all the memory that it needs for them.
-    // Below 2: the next row has to be learned by itself. Rows of other members' scores are not filled in yet.
+    // Returns how many of these rows `learn_block` can take, from the first on, and reserves all the memory for them.
+    // Below 2: the next row has to be learned alone. Rows of other members' scores are not filled in yet.
     virtual std::size_t make_room_for_block(const Row*, const Lesson*, std::size_t) { return 0; }
-    // Scores every row, then learns it. There is room for all, so nothing fails, `prepare` neither.
+    // Scores every row, then learns it. There is room for all, so neither this nor `prepare` fails.
     virtual void learn_block(const Row* x, const Lesson* lessons, std::size_t n, std::size_t k, double* raw) {
         for (std::size_t r = 0; r < n; ++r) {
             double* scores = raw + r * k;

@@ -76,8 +76,8 @@ class SparseWeights {
             if (const float* weight = row.entries.find(sum.label)) sum.value += value * *weight;
     }
 
-    // So that adding to `n` labels of a feature, and to so many more for every call since `new_promises`, needs no
-    // memory. Nobody can see that it has been called.
+    // Reserves the memory for adding to `n` labels of a feature, and to so many more for every call since
+    // `new_promises`. Changes no result.
     void new_promises() noexcept { promises_ += 1; }
     void make_room_for(std::int32_t feature, std::size_t n) {
         std::int64_t at = find(feature);

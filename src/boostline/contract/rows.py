@@ -166,10 +166,9 @@ def _refuse_too_large(values: FloatArray, name: str, csr: CSR | None = None) -> 
     # No copy in the common case; with NaN nothing holds, and the values are looked at one by one.
     if values.size <= _FEW:
         flat = values.reshape(-1)
+        # Faster than the two extremes. If the sum of squares is small, so is every square.
         with np.errstate(over="ignore"):
-            squares = flat.dot(
-                flat
-            )  # faster than two extremes; where it is small, so is every square
+            squares = flat.dot(flat)
         if squares <= LARGEST_VALUE * LARGEST_VALUE:
             return
     if not values.size or (values.max() <= LARGEST_VALUE and values.min() >= -LARGEST_VALUE):

@@ -17,7 +17,18 @@ from numpy.typing import NDArray
 from boostline.array_types import FloatArray
 
 
-class SklearnPeer:
+class _Peer:
+    """What the peers of scikit-learn share."""
+
+    estimator: Any
+
+    @property
+    def scores_are_probabilities(self) -> bool:
+        """Whether the estimator gives probabilities."""
+        return hasattr(self.estimator, "predict_proba")
+
+
+class SklearnPeer(_Peer):
     """A multi-label estimator with ``partial_fit`` (such as ``MLPClassifier``) as a ranker for `boostline.evaluate`.
 
     Parameters
@@ -54,11 +65,6 @@ class SklearnPeer:
         self.scaler = scaler
         self._is_fitted = False
 
-    @property
-    def scores_are_probabilities(self) -> bool:
-        """Whether the estimator gives probabilities."""
-        return hasattr(self.estimator, "predict_proba")
-
     def score(self, x: Any) -> FloatArray:
         """Scores (k,) of one example or (n, k) of a matrix; all equal before the first example."""
         X = _rows(x)
@@ -84,7 +90,7 @@ class SklearnPeer:
         return scores
 
 
-class BatchPeer:
+class BatchPeer(_Peer):
     """An estimator that only has ``fit``, fitted once to train rows, as a ranker that stays as it is.
 
     Examples
@@ -104,11 +110,6 @@ class BatchPeer:
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
-
-    @property
-    def scores_are_probabilities(self) -> bool:
-        """Whether the estimator gives probabilities."""
-        return hasattr(self.estimator, "predict_proba")
 
     def fit(self, X: Any, Y: Any) -> BatchPeer:
         """Fit to train rows and indicators (n, k)."""
@@ -268,9 +269,8 @@ def _scores(estimator: Any, X: Any) -> FloatArray:
     """Scores (n, k) of a multi-label estimator."""
     if hasattr(estimator, "predict_proba"):
         found = estimator.predict_proba(X)
-        if isinstance(
-            found, list
-        ):  # forests: one (n, 2) array per label, (n, 1) where a label never changes
+        # Forests have one (n, 2) array per label, (n, 1) where a label never changes.
+        if isinstance(found, list):
             return np.column_stack(
                 [
                     one[:, list(classes).index(1)] if 1 in classes else np.zeros(len(one))

@@ -81,9 +81,8 @@ def _fixed_bytes(scorer: Scorer, k: int, d: int) -> int:
         case Generations(of=of, length=length):
             old, young = (_fixed_bytes(_no_larger(of, n * length), k, d) for n in (2, 1))
             return _OBJECT + old + young
-        case (
-            SparseLinear(max_bytes=n) | Centroids(max_bytes=n)
-        ):  # in generations, where each has it for itself
+        # In generations each of the two has this cap for itself.
+        case SparseLinear(max_bytes=n) | Centroids(max_bytes=n):
             return _OBJECT + n
         case _:
             raise TypeError(

@@ -37,9 +37,8 @@ def read_tags(tags: Any, n: int, is_single: bool) -> list[dict[str, int]]:
 
 
 def _tag_set(tags: Any, name: str) -> dict[str, int]:
-    if (
-        isinstance(tags, np.ndarray) and tags.dtype.kind in "OUT"
-    ):  # as columns of lists come from files
+    # Files have columns of arrays.
+    if isinstance(tags, np.ndarray) and tags.dtype.kind in "OUT":
         tags = tags.tolist()
     told = distinct_labels(read_told(tags, name), name)
     checked_tags(told, name)

@@ -38,8 +38,8 @@ void coarse_multiply(const float* cells, std::size_t n_padded, const float* x, s
                      float* y, std::size_t y_stride);
 
 // P -= sum_j factor[j] g_j g_j^T for the n_vectors (at most 16) rows g_j of `vectors`. Columns go in strips whose
-// part of the vectors fits the first-level cache. Above the diagonal, rows of a block get numbers nobody reads. With
-// no vectors it only rounds the cells to the coarse copy, if there is one.
+// part of the vectors fits the first-level cache. Above the diagonal, rows of a block get numbers that are not read.
+// With no vectors it only rounds the cells to the coarse copy, if there is one.
 void packed_subtract(double* cells, std::size_t n_padded, const double* vectors, std::size_t stride,
                      const double* factor, std::size_t n_vectors, float* coarse = nullptr);
 

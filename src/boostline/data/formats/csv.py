@@ -108,9 +108,8 @@ class CsvReader(TableReader):
         types = {column: pa.string() for column in (*self.labels, *self.categories)}
         types |= {column: pa.float64() for column in self.inputs if column not in self.categories}
         if text.startswith(codecs.BOM_UTF8) and codecs.lookup(self._encoding).name == "utf-8":
-            text = (
-                codecs.BOM_UTF8 + text
-            )  # pyarrow drops one, wherever in the file these rows begin
+            # pyarrow drops one, wherever in the file these rows begin.
+            text = codecs.BOM_UTF8 + text
         try:
             table = arrow_csv.read_csv(
                 pa.BufferReader(text),
