@@ -76,14 +76,7 @@ def read_header(lines: LineReader, encoding: str) -> list[Attribute]:
     """Read up to and with ``@data``; return the attributes."""
     attributes: dict[str, Attribute] = {}
     for number, raw in enumerate(lines, start=1):
-        try:
-            line = raw.decode(encoding).strip(BLANKS)
-        except UnicodeDecodeError as error:
-            raise lines.error(
-                f"is not {encoding} ({error.reason}); "
-                + advice("pass encoding='latin-1'", "give --encoding latin-1")
-                + " if it is that"
-            ) from error
+        line = lines.decode(raw, encoding).strip(BLANKS)
         if number == 1:
             line = line.removeprefix("\ufeff")
         if not line or line.startswith("%"):

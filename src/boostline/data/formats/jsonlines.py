@@ -169,13 +169,10 @@ def _rows(
         try:
             parsed = json.loads(line, object_pairs_hook=_once_each)
             features, labels = _row(parsed, drop, with_labels)
+        except json.JSONDecodeError as error:
+            raise lines.error(f"is not valid JSON: {error.msg}") from error
         except (ValueError, RecursionError, OverflowError) as error:
-            reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-            raise lines.error(
-                f"is not valid JSON: {reason}"
-                if isinstance(error, json.JSONDecodeError)
-                else reason
-            ) from error
+            raise lines.error(str(error)) from error
         yield lines.number, features, labels
 
 
