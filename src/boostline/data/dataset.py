@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.contract.labels import unknown_values
+from boostline.contract.numbers import whole_number
 from boostline.contract.sparse import is_sparse
 
 if TYPE_CHECKING:
@@ -177,8 +178,7 @@ class Dataset:
 
     def blocks(self, size: int = 1024) -> Iterator[Block]:
         """Yield consecutive blocks of at most `size` rows; no block spans train and test."""
-        if size < 1:
-            raise ValueError(f"size is {size}, but must be at least 1")
+        whole_number(size, "size", 1)
         for first, end in ((0, self.n_train), (self.n_train, len(self))):
             for start in range(first, end, size):
                 rows = slice(start, min(start + size, end))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
+from boostline.contract.numbers import whole_number
 from boostline.data.dataset import Block, Blocks
 from boostline.data.formats import Labels, Reader, format_of, open_reader, settle_options
 from boostline.data.source import Source, is_path, source_name, stem
@@ -94,8 +95,7 @@ def stream(
     [[0.5, 2.5], [1.0]]
 
     """
-    if block < 1:
-        raise ValueError(f"block is {block}, but must be at least 1")
+    whole_number(block, "block", 1)
     format_name = format_of(source, format)
     settled = settle_options([source], format_name, labels, options)
     return Stream(source, format_name, settled, block)

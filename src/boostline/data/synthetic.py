@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.contract.numbers import whole_number
 from boostline.data.dataset import Block, Blocks
 from boostline.data.synthetic_model import Problem, Synthetic, make_dataset
 
@@ -275,7 +276,6 @@ def stream(
     usual |= {"abrupt": (0.5, 0.5), "gradual": (0.25, 0.75)}
     if kind not in usual:
         raise ValueError(f"kind is {kind!r}, but must be one of {', '.join(usual)}")
-    if block < 1:
-        raise ValueError(f"block is {block}, but must be at least 1")
+    whole_number(block, "block", 1)
     problem = Problem(kind, n, d, k, seed, relevant, noise, drift or usual[kind])
     return SyntheticStream(problem, block)

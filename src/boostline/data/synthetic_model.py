@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.contract.numbers import whole_number
 from boostline.data.dataset import Dataset
 
 Floats = NDArray[np.float64]
@@ -79,16 +80,13 @@ class Problem:
     drift: tuple[float, float]
 
     def __post_init__(self) -> None:
-        if self.n is not None and self.n < 0:
-            raise ValueError(f"n is {self.n}, but must be at least 0")
-        if self.n is None and self.kind not in {"separable", "noisy"}:
+        if self.n is not None:
+            whole_number(self.n, "n", 0)
+        elif self.kind not in {"separable", "noisy"}:
             raise ValueError(f"n is None, but {self.kind} needs the length of the stream")
-        if self.d < 1:
-            raise ValueError(f"d is {self.d}, but must be at least 1")
-        if self.k < 2:
-            raise ValueError(f"k is {self.k}, but must be at least 2")
-        if not 0 <= self.seed < 2**64:
-            raise ValueError(f"seed is {self.seed}, but must be at least 0 and below 2**64")
+        whole_number(self.d, "d", 1)
+        whole_number(self.k, "k", 2)
+        whole_number(self.seed, "seed", 0, 2**64 - 1)
         if not 0 < self.relevant < self.k:
             raise ValueError(f"relevant is {self.relevant}, but must lie between 0 and k={self.k}")
         if not (self.noise > 0 and math.isfinite(self.noise)):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.array_types import FloatArray
+from boostline.contract.numbers import whole_number
 from boostline.inspect.label_rows import LabelLosses
 
 #: Methods of models after which something may be due to be recorded.
@@ -80,9 +81,7 @@ class Recorder:
     """
 
     def __init__(self, points: int = 50) -> None:
-        if points < 2:
-            raise ValueError(f"points is {points}, but must be at least 2")
-        self._points = points
+        self._points = whole_number(points, "points", 2)
         self._step = 1
         self._rows: list[tuple[Any, ...]] = []
         self.labels: LabelLosses | None = None

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostline.array_types import FloatArray
+from boostline.contract.numbers import whole_number
 from boostline.losses import Exponential, Hinge, Logistic, PairLoss, Rank
 from boostline.potentials.walk import exponential_rate, walk_step
 
@@ -78,8 +79,7 @@ def step_table(
     >>> table.values.shape, table.error < 5e-5
     ((10, 385), True)
     """
-    if n_learners < 1:
-        raise ValueError(f"n_learners is {n_learners}, but must be at least 1")
+    whole_number(n_learners, "n_learners", 1)
     if not isinstance(loss, PairLoss):
         raise TypeError(
             f"loss {loss.name!r} does not split into pairs, so it has no table; "

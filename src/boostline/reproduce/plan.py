@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from boostline.contract.numbers import whole_number
 from boostline.data import Dataset
 from boostline.reproduce.paper import edges_for
 
@@ -39,9 +40,8 @@ class Settings:
     expert: str = "draw"
 
     def __post_init__(self) -> None:
-        for name in ("trees", "covariates"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}, but must be at least 1")
+        whole_number(self.trees, "trees", 1)
+        whole_number(self.covariates, "covariates", 1)
 
     def __str__(self) -> str:
         return (
