@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boostline.array_types import FloatArray
 from boostline.losses import Rank
@@ -51,78 +52,10 @@ def loss_against_learners(quick: bool = False) -> Experiment:
     rounds, streams = (500, 3) if quick else (2000, 5)
     curves, checks, rows = [], [], []
     for colour, gamma in enumerate(gammas):
-        first = 1000 * colour  # every point has streams of its own, so that chance moves them apart
-        lower = np.array([uniform_vote_loss(k, 2 * gamma, int(n)) for n in counts])
-        upper = np.array([uniform_vote_loss(k, gamma, int(n)) for n in counts])
-        # Where fewer than 20 errors are to be expected, a simulation says nothing.
-        seen = lower * rounds * streams >= 20
-        found = [
-            _mean_loss(
-                Adversary(k, gamma, int(n)),
-                rounds,
-                range(first + streams * i, first + streams * (i + 1)),
-            )
-            for i, n in enumerate(counts[seen])
-        ]
-        mean, error = np.array(found).T
-        bars = BARS * error
-        curves += [
-            PlotLine(f"theorem, T → ∞, γ = {gamma}", counts.astype(float), upper, colour, "dashed"),
-            PlotLine(
-                f"exact loss of the uniform vote, γ = {gamma}",
-                counts.astype(float),
-                lower,
-                colour,
-                "line",
-            ),
-            PlotLine(
-                f"OnlineBMR, simulated, γ = {gamma}",
-                counts[seen].astype(float),
-                mean,
-                colour,
-                "points",
-                bars,
-            ),
-        ]
-        checks.append(
-            Check(
-                f"γ = {gamma}: OnlineBMR loses what the uniform vote loses, within {BARS:g} standard errors, and less "
-                "than the theorem allows",
-                bool((np.abs(mean - lower[seen]) <= bars).all() and (lower <= upper).all()),
-                f"largest distance {np.abs((mean - lower[seen]) / error).max():.1f} standard errors; "
-                f"{int((mean < lower[seen]).sum())} of {len(mean)} points are below the line, all within their bars",
-            )
-        )
-        reach = upper > 1e-12
-        rate = (
-            -slope(
-                counts[reach & (counts > counts[-1] / 8)],
-                np.log(upper[reach & (counts > counts[-1] / 8)]),
-            )
-            / gamma**2
-        )
-        low = -slope(counts[counts > counts[-1] / 8], np.log(lower[counts > counts[-1] / 8]))
-        low /= gamma**2
-        checks.append(
-            Check(
-                f"γ = {gamma}: both curves fall like e^(-c γ² N), c between 1/2 (Table 1) and "
-                f"4k² = {4 * k * k} (the proof of the lower bound)",
-                bool(0.5 <= rate <= low <= 4 * k * k),
-                f"c = {rate:.2f} for the theorem, {low:.2f} for the uniform vote",
-            )
-        )
-        for j in range(0, len(mean), max(1, len(mean) // 4)):
-            n = counts[j]
-            rows.append(
-                [
-                    f"{gamma}",
-                    f"{n}",
-                    f"{lower[j]:.4f}",
-                    f"{mean[j]:.4f} ± {error[j]:.4f}",
-                    f"{upper[j]:.4f}",
-                    f"{math.exp(-(gamma**2) * n / 2):.4f}",
-                ]
-            )
+        found = _loss_at_edge(k, gamma, counts, rounds, streams, colour)
+        curves += found[0]
+        checks += found[1]
+        rows += found[2]
     return Experiment(
         "loss-against-learners",
         "More learners, less loss: as fast as the theorem says, and no booster can be faster",
@@ -139,6 +72,60 @@ def loss_against_learners(quick: bool = False) -> Experiment:
         ["γ", "N", "uniform vote, exact", "OnlineBMR", "theorem φ^N(0)", "Table 1"],
         rows,
     )
+
+
+def _loss_at_edge(
+    k: int, gamma: float, counts: NDArray[np.int64], rounds: int, streams: int, colour: int
+) -> tuple[list[PlotLine], list[Check], list[list[str]]]:
+    """Curves, statements and lines of the table for learners with one edge."""
+    first = 1000 * colour  # every point has streams of its own, so that chance moves them apart
+    lower = np.array([uniform_vote_loss(k, 2 * gamma, int(n)) for n in counts])
+    upper = np.array([uniform_vote_loss(k, gamma, int(n)) for n in counts])
+    # Where fewer than 20 errors are to be expected, a simulation says nothing.
+    seen = lower * rounds * streams >= 20
+    found = []
+    for i, n in enumerate(counts[seen]):
+        seeds = range(first + streams * i, first + streams * (i + 1))
+        found.append(_mean_loss(Adversary(k, gamma, int(n)), rounds, seeds))
+    mean, error = np.array(found).T
+    bars, x = BARS * error, counts.astype(float)
+    exact = f"exact loss of the uniform vote, γ = {gamma}"
+    curves = [
+        PlotLine(f"theorem, T → ∞, γ = {gamma}", x, upper, colour, "dashed"),
+        PlotLine(exact, x, lower, colour, "line"),
+        PlotLine(f"OnlineBMR, simulated, γ = {gamma}", x[seen], mean, colour, "points", bars),
+    ]
+    tail = counts > counts[-1] / 8
+    reach = tail & (upper > 1e-12)
+    rate = -slope(counts[reach], np.log(upper[reach])) / gamma**2
+    low = -slope(counts[tail], np.log(lower[tail])) / gamma**2
+    checks = [
+        Check(
+            f"γ = {gamma}: OnlineBMR loses what the uniform vote loses, within {BARS:g} standard errors, and less "
+            "than the theorem allows",
+            bool((np.abs(mean - lower[seen]) <= bars).all() and (lower <= upper).all()),
+            f"largest distance {np.abs((mean - lower[seen]) / error).max():.1f} standard errors; "
+            f"{int((mean < lower[seen]).sum())} of {len(mean)} points are below the line, all within their bars",
+        ),
+        Check(
+            f"γ = {gamma}: both curves fall like e^(-c γ² N), c between 1/2 (Table 1) and "
+            f"4k² = {4 * k * k} (the proof of the lower bound)",
+            bool(0.5 <= rate <= low <= 4 * k * k),
+            f"c = {rate:.2f} for the theorem, {low:.2f} for the uniform vote",
+        ),
+    ]
+    rows = [
+        [
+            f"{gamma}",
+            f"{counts[j]}",
+            f"{lower[j]:.4f}",
+            f"{mean[j]:.4f} ± {error[j]:.4f}",
+            f"{upper[j]:.4f}",
+            f"{math.exp(-(gamma**2) * counts[j] / 2):.4f}",
+        ]
+        for j in range(0, len(mean), max(1, len(mean) // 4))
+    ]
+    return curves, checks, rows
 
 
 def _learners_needed(k: int, edge: float, epsilon: float) -> int:
@@ -243,41 +230,13 @@ def samples_needed(quick: bool = False) -> Experiment:
     if not quick:
         cases += [(0.05, 1.0), (0.05, 2.0), (0.12, 10.0)]
     epsilons = (0.2, 0.1, 0.05)
-    seeds = range(4) if quick else range(20)
-    x, simulated, bars, exact, upper, rows = [], [], [], [], [], []
-    for gamma, factor in cases:
-        s = factor * k * math.log(1 / delta) / gamma
-        for epsilon in epsilons:
-            n = _learners_needed(k, gamma, epsilon / 4)
-            rest = uniform_vote_loss(k, 2 * gamma, n)
-            adversary = Adversary(k, gamma, n, delta, s, warm_up=True)
-            start = adversary.useless_rounds
-            expected = start * (0.5 - rest) / (epsilon - rest)
-            promised = uniform_vote_loss(k, gamma, n)
-            enough = s * _weight_sum(k, n, gamma) / (epsilon - promised)
-            rng = np.random.default_rng(int(1e6 * gamma + 1e3 * epsilon + factor))
-            found = [
-                _samples_needed(_uniform_losses(adversary, int(1.5 * expected), rng), epsilon)
-                for _ in seeds
-            ]
-            x.append(s / (epsilon * gamma))
-            simulated.append(float(np.mean(found)))
-            bars.append(BARS * float(np.std(found, ddof=1)) / math.sqrt(len(found)))
-            exact.append(expected)
-            upper.append(enough)
-            rows.append(
-                [
-                    f"{gamma}",
-                    f"{s:.0f}",
-                    f"{epsilon}",
-                    f"{n}",
-                    f"{expected:.0f}",
-                    f"{np.mean(found):.0f} ± {bars[-1] / BARS:.0f}",
-                    f"{enough:.0f}",
-                ]
-            )
-    order = np.argsort(x)
-    xs, sim, bar, low, high = (np.array(v)[order] for v in (x, simulated, bars, exact, upper))
+    found = [
+        _samples_case(k, delta, gamma, factor, epsilon, n_seeds=4 if quick else 20)
+        for gamma, factor in cases
+        for epsilon in epsilons
+    ]
+    points, rows = (list(part) for part in zip(*found, strict=True))
+    xs, sim, bar, low, high = np.array(sorted(points, key=lambda point: point[0])).T
     fit = slope(np.log(xs), np.log(sim))
     checks = [
         Check(
@@ -321,6 +280,27 @@ def samples_needed(quick: bool = False) -> Experiment:
         ["γ", "S", "ε", "N", "expected", "simulated", "theorem"],
         rows,
     )
+
+
+def _samples_case(
+    k: int, delta: float, gamma: float, factor: float, epsilon: float, n_seeds: int
+) -> tuple[tuple[float, ...], list[str]]:
+    """S/(εγ), rounds that were needed, their bar, their exact expectation, the theorem's; and a line of the table."""
+    s = factor * k * math.log(1 / delta) / gamma
+    n = _learners_needed(k, gamma, epsilon / 4)
+    rest = uniform_vote_loss(k, 2 * gamma, n)
+    adversary = Adversary(k, gamma, n, delta, s, warm_up=True)
+    expected = adversary.useless_rounds * (0.5 - rest) / (epsilon - rest)
+    enough = s * _weight_sum(k, n, gamma) / (epsilon - uniform_vote_loss(k, gamma, n))
+    rng = np.random.default_rng(int(1e6 * gamma + 1e3 * epsilon + factor))
+    found = [
+        _samples_needed(_uniform_losses(adversary, int(1.5 * expected), rng), epsilon)
+        for _ in range(n_seeds)
+    ]
+    mean, error = float(np.mean(found)), float(np.std(found, ddof=1)) / math.sqrt(n_seeds)
+    row = [f"{gamma}", f"{s:.0f}", f"{epsilon}", f"{n}", f"{expected:.0f}"]
+    row += [f"{mean:.0f} ± {error:.0f}", f"{enough:.0f}"]
+    return (s / (epsilon * gamma), mean, BARS * error, expected, enough), row
 
 
 def _uniform_losses(adversary: Adversary, rounds: int, rng: np.random.Generator) -> FloatArray:
