@@ -41,9 +41,9 @@ def test_the_error_says_what_is_needed_and_what_to_do(row, little_memory):
     message = refused(bl.LabelRanker(K, learners=[bl.learners.Linear()]), row)
     assert "x has 1,048,576 features and the model has 1,000 labels" in message
     # 8 bytes for each feature and label: a weight and the sum of its squared gradients
-    named = re.search(r"need at least ([0-9.]+) GiB \(Linear the most\)", message)
+    named = re.search(r"need at least ([0-9.]+) GB \(Linear the most\)", message)
     # It is told with one decimal.
-    assert named and abs(float(named[1]) - 8 * K * D / 2**30) <= 0.05
+    assert named and abs(float(named[1]) - 8 * K * D / 1e9) <= 0.05
     for help in ("HashingVectorizer(n_features=", "fewer labels", "n_hashed=", "paper_trees"):
         assert help in message
 

@@ -364,7 +364,7 @@ def test_features_that_came_after_the_landmarks_take_no_room(tmp_path):
 def test_a_model_beyond_the_allowed_memory_is_refused(content, tmp_path):
     (tmp_path / "m.blm").write_bytes(content)
     with pytest.raises(
-        LoadError, match=r"2 learners and 3 labels, which need \d+ bytes; at most 1000 bytes are"
+        LoadError, match=r"2 learners and 3 labels, which need [\d.]+ kB; at most 1.0 kB are"
     ):
         bl.load(tmp_path / "m.blm", max_bytes=1000)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from boostline.display.tables import size
 from boostline.learners import Description, from_config
 from boostline.saving.container import ArrayFile
 from boostline.saving.errors import LoadError
-from boostline.saving.limits import MOST_VOTES, least_bytes, machine_bytes, size_text
+from boostline.saving.limits import MOST_VOTES, least_bytes, machine_bytes
 
 
 def check_size(config: dict[str, Any], file: ArrayFile, max_bytes: int | None) -> None:
@@ -26,7 +27,7 @@ def check_size(config: dict[str, Any], file: ArrayFile, max_bytes: int | None) -
     limit = machine_bytes() if max_bytes is None else max_bytes
     if needed > limit:
         raise LoadError(
-            f"it has {votes} learners and {k} labels, which need {size_text(needed)}; at most {size_text(limit)} "
+            f"it has {votes} learners and {k} labels, which need {size(needed)}; at most {size(limit)} "
             "are allowed"
         )
 
@@ -35,9 +36,9 @@ def _check_stored(
     described: dict[int, Description], votes: int, n_labels: int, n_features: int, file: ArrayFile
 ) -> None:
     """What a learner allocates at once is part of its state: the file must hold as much."""
-    for name, size in (("label_set_sizes", n_labels + 1), ("learner_weights", votes)):
+    for name, length in (("label_set_sizes", n_labels + 1), ("learner_weights", votes)):
         entry = file.entries.get(name)
-        if entry is None or entry.shape != (size,):
+        if entry is None or entry.shape != (length,):
             raise LoadError(
                 f"its array {name} does not match {n_labels} labels and {votes} learners"
             )

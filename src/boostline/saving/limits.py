@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from boostline.display.tables import size
 from boostline.learners import Description
 
 #: The most votes that a model combines: the description of so many learners still fits into a file.
@@ -50,8 +51,8 @@ def too_little_memory(learners: Sequence[Description], n_labels: int, n_features
     largest = max(learners, key=lambda learner: learner.least_bytes(n_labels, n_features))
     return (
         f"x has {n_features:,} features and the model has {n_labels:,} labels, for which its learners need at least "
-        f"{size_text(needed)} ({type(largest).__name__} the most), but this process can have "
-        f"{size_text(machine_bytes())}; use fewer features (such as HashingVectorizer(n_features=2**14)), fewer "
+        f"{size(needed)} ({type(largest).__name__} the most), but this process can have "
+        f"{size(machine_bytes())}; use fewer features (such as HashingVectorizer(n_features=2**14)), fewer "
         "labels, or learners that need less: "
         "Linear(n_hashed=2**14) hashes features, and trees (paper_trees) do not grow with their number"
     )
@@ -61,22 +62,6 @@ def too_little_memory_to_grow(n_labels: int, n_features: int, needed: int, held:
     """What to say to users whose model cannot grow: a larger one is made beside the one that there is."""
     return (
         f"there is no memory for a model with {n_labels:,} labels and {n_features:,} features: it needs at least "
-        f"{size_text(needed)}, beside the {size_text(held)} of the present one until it takes its place, and this "
-        f"process can have {size_text(machine_bytes())}; the model is as it was"
+        f"{size(needed)}, beside the {size(held)} of the present one until it takes its place, and this "
+        f"process can have {size(machine_bytes())}; the model is as it was"
     )
-
-
-def size_text(n_bytes: int) -> str:
-    """A number of bytes, as people read it.
-
-    Examples
-    --------
-    >>> [size_text(n) for n in (1000, 700_000, 2**32)]
-    ['1000 bytes', '683.6 KiB', '4.0 GiB']
-    """
-    if n_bytes < 2**12:
-        return f"{n_bytes} bytes"
-    for unit, name in ((2**10, "KiB"), (2**20, "MiB")):
-        if n_bytes < 2**10 * unit:
-            return f"{n_bytes / unit:.1f} {name}"
-    return f"{n_bytes / 2**30:.1f} GiB"
