@@ -46,6 +46,20 @@ class Rows:
         matrix[np.repeat(np.arange(self.n), np.diff(start)), columns] = values
         return matrix
 
+    @classmethod
+    def together(cls, parts: Sequence[Rows]) -> Rows:
+        """Rows one below the other, as a block; all are dense, or all are sparse."""
+        natives: list[Any] = [part.native for part in parts]
+        native: NativeRows
+        if isinstance(natives[0], tuple):
+            starts, columns, values = zip(*natives, strict=True)
+            lengths = np.concatenate([np.diff(start) for start in starts])
+            start = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+            native = (start, np.concatenate(columns), np.concatenate(values))
+        else:
+            native = np.concatenate(natives)
+        return cls(native, sum(part.n for part in parts), parts[0].n_features, is_single=False)
+
     def single(self) -> Rows:
         """A block of one row as one example."""
         return replace(self, is_single=True)

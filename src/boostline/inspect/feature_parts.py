@@ -83,14 +83,14 @@ def evidence_of(
 
 def removals(model: Any, row: Rows, label: int, groups: Sequence[NDArray[np.int64]]) -> FloatArray:
     """Shares of the score (N,) less those without a group of features, for each group: (groups, N)."""
-    whole = model.contributions(_block([row]))[0, :, label]
+    whole = model.contributions(Rows.together([row]))[0, :, label]
     size = max(1, _MOST_NUMBERS // max(1, len(whole) * model.n_labels))
     if not isinstance(row.native, tuple):
         size = max(1, min(size, _MOST_NUMBERS // row.n_features))
     parts = np.empty((len(groups), len(whole)))
     for start in range(0, len(groups), size):
         some = [_without(row, group) for group in groups[start : start + size]]
-        without = model.contributions(_block(some))[:, :, label]
+        without = model.contributions(Rows.together(some))[:, :, label]
         parts[start : start + len(some)] = whole - without
     return parts
 
@@ -115,16 +115,3 @@ def _without(row: Rows, features: NDArray[np.int64]) -> Rows:
         native = row.native.copy()
         native[0, features] = np.nan
     return Rows(native, 1, row.n_features, is_single=False)
-
-
-def _block(rows: Sequence[Rows]) -> Rows:
-    first = rows[0]
-    if isinstance(first.native, tuple):
-        natives: Any = [row.native for row in rows]
-        start = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum([len(columns) for _, columns, _ in natives], out=start[1:])
-        columns = np.concatenate([columns for _, columns, _ in natives])
-        native: Any = (start, columns, np.concatenate([values for _, _, values in natives]))
-    else:
-        native = np.concatenate([row.native for row in rows])
-    return Rows(native, len(rows), first.n_features, is_single=False)

@@ -38,16 +38,7 @@ class TextRows:
             one = [self._counted[i]]
             parts.append(self._features.learn(one) if self._is_new[i] else self._features.rows(one))
             self._is_new[i] = False
-        return _together(parts, self.shape[1])
-
-
-def _together(parts: list[Rows], n_features: int) -> Rows:
-    natives: list[Any] = [part.native for part in parts]
-    start = np.zeros(len(parts) + 1, np.int64)
-    np.cumsum([len(columns) for _, columns, _ in natives], out=start[1:])
-    columns: Any = np.concatenate([columns for _, columns, _ in natives])
-    native = (start, columns, np.concatenate([values for _, _, values in natives]))
-    return Rows(native, len(parts), n_features, is_single=False)
+        return Rows.together(parts)
 
 
 @dataclass(eq=False, repr=False)
