@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boostline.cli.options import parse_categories
+from boostline.contract.sparse import is_sparse
 
 if TYPE_CHECKING:
     from boostline.data import Unseen
@@ -176,7 +177,7 @@ def _arranged(matrix: Any, order: Any) -> Any:
 
 def _with_zeros(X: Any) -> Any:
     """Append a column of zeros."""
-    if not hasattr(X, "tocsr"):
+    if not is_sparse(X):
         return np.column_stack([X, np.zeros(X.shape[0])])
     wider = X.tocsr(copy=True)
     wider.resize(X.shape[0], X.shape[1] + 1)
@@ -184,7 +185,7 @@ def _with_zeros(X: Any) -> Any:
 
 
 def _with_missing(X: Any, rows: Any, columns: Sequence[int]) -> Any:
-    if hasattr(X, "tolil"):
+    if is_sparse(X):
         X = X.tolil()
         X[np.ix_(rows, columns)] = np.nan
         return X.tocsr()

@@ -10,7 +10,7 @@ import typer
 
 from boostline.cli import options as o
 from boostline.cli.texts import texts_to_score
-from boostline.contract.text_models import is_text_model
+from boostline.contract.text_models import booster_of, is_text_model
 from boostline.display.tables import Table, size
 from boostline.display.terminal import note, print_json, print_pairs, print_table, shows_colours
 
@@ -163,7 +163,7 @@ def _label(model: Any, x: Any, label: str | None) -> Any:
 def _print_json(path: Path, model: Any, names: Any, labels: Any, why: Any) -> None:
     from boostline import inspect as look
 
-    booster = getattr(model, "booster", model)
+    booster = booster_of(model)
     result = {
         "model": str(path),
         "file_bytes": path.stat().st_size,
@@ -185,7 +185,7 @@ def _print_tables(path: Path, model: Any, names: Any, labels: Any, top: int) -> 
     from boostline.inspect.summaries import summary_in_words
 
     print_pairs([*summary_in_words(model), ("file", size(path.stat().st_size))], title=str(path))
-    booster = getattr(model, "booster", model)
+    booster = booster_of(model)
     rows = look.learners(booster)
     tables = [report.learner_table(rows, _title("Learners that matter most", len(rows), top))]
     features = [row for row in look.feature_splits(booster, names) if row.splits]

@@ -14,6 +14,7 @@ import numpy as np
 
 from boostline.cli.columns import Aligned, Arranged, Columns, has_own_values
 from boostline.cli.options import parse_categories, split_commas
+from boostline.contract.sparse import is_sparse
 
 if TYPE_CHECKING:
     from boostline.data import Dataset, Unseen
@@ -317,7 +318,7 @@ class Fingerprint:
                     content = value if isinstance(value, str) else repr(sorted(value.items()))
                     encoded = content.encode("utf-8", "surrogatepass")
                     self._add(name, np.frombuffer(b"%d|%b" % (len(encoded), encoded), np.uint8))
-            elif hasattr(matrix, "tocsr"):
+            elif is_sparse(matrix):
                 csr = matrix.tocsr()
                 self._add(f"{name}.values", _label_codes(csr.data) if name == "y" else csr.data)
                 self._add(f"{name}.columns", np.asarray(csr.indices, dtype=np.int64))

@@ -17,7 +17,7 @@ from boostline.cli import options as o
 from boostline.cli.columns import Columns
 from boostline.cli.row_sources import Fingerprint, Input, Rows, rows_to_learn
 from boostline.cli.texts import learn_texts, texts_to_learn
-from boostline.contract.text_models import is_text_model
+from boostline.contract.text_models import booster_of, is_text_model
 from boostline.display.progress import show_progress
 from boostline.display.terminal import note
 
@@ -68,7 +68,7 @@ class TrainingRun:
     def __init__(self, path: Path, model: Any, given: Input, rows: Rows, recorder: Any) -> None:
         self._path = path
         self._model = model
-        self._booster = getattr(model, "booster", model)
+        self._booster = booster_of(model)
         self._given = given
         self._input = rows
         self._recorder = recorder
@@ -97,7 +97,7 @@ class TrainingRun:
         from boostline.saving import load_with_extra
 
         model, extra = load_with_extra(path, n_threads=chosen.threads)
-        chosen.check(getattr(model, "booster", model), path)
+        chosen.check(booster_of(model), path)
         record = extra.get("train")
         if (record is None or "rows" not in record) and not append:
             raise ValueError(

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.array_types import FloatArray
+from boostline.contract.sparse import is_sparse
 
 
 class _Peer:
@@ -255,14 +256,14 @@ class RiverWeakLearner:
 
 def _named(x: Any) -> dict[int, float]:
     """A row as River takes it; of a sparse row what is stored."""
-    if hasattr(x, "tocsr"):
+    if is_sparse(x):
         row = x.tocsr()
         return dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
     return dict(enumerate(np.ravel(x).tolist()))
 
 
 def _rows(x: Any) -> Any:
-    return x if hasattr(x, "tocsr") else np.atleast_2d(np.asarray(x, dtype=np.float64))
+    return x if is_sparse(x) else np.atleast_2d(np.asarray(x, dtype=np.float64))
 
 
 def _scores(estimator: Any, X: Any) -> FloatArray:

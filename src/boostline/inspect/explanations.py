@@ -11,6 +11,7 @@ import numpy as np
 from boostline.array_types import FloatArray
 from boostline.contract.labels import LabelSpace
 from boostline.contract.rows import Rows, read_rows
+from boostline.contract.text_models import is_text_model
 from boostline.inspect.feature_parts import FeaturePart, evidence_of, removals, stored_features
 from boostline.inspect.linear_parts import LinearParts, linear_parts
 from boostline.inspect.members import members_of
@@ -142,7 +143,7 @@ def explain(
     >>> bool(np.isclose(why.shares.sum(), model.score([2.0, -1.0, -1.0, -1.0])[0]))
     True
     """
-    if hasattr(model, "text_features"):
+    if is_text_model(model):
         from boostline.inspect.texts import explain_text
 
         return explain_text(model, x, label, by_feature=by_feature)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from boostline.contract.text_models import booster_of
 from boostline.display.html import chart, page
 from boostline.display.tables import NONE, Table, share
 from boostline.inspect import feature_rows, learner_rows, pictures
@@ -56,7 +57,7 @@ def html_report(
     >>> page.startswith("<!doctype html>"), "<h2>Learners</h2>" in page
     (True, True)
     """
-    booster = getattr(model, "booster", model)
+    booster = booster_of(model)
     trees = trees_of(booster)
     learners = learner_rows.rows_of(booster, trees)
     names = [row.name for row in learners]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from boostline.contract.text_models import is_text_model
 from boostline.display.tables import NONE, size
 from boostline.inspect.learner_rows import rows_of
 from boostline.inspect.trees import in_words, kinds_of_learners, trees_of
@@ -19,7 +20,7 @@ def summary(model: Any) -> dict[str, Any]:
     >>> summary(bl.AdaOLMR(n_labels=6, learners=bl.learners.paper_trees(10)))["learners"]
     10
     """
-    if hasattr(model, "text_features"):
+    if is_text_model(model):
         return {
             **summary(model.booster),
             "algorithm": type(model).__name__,

@@ -19,6 +19,7 @@ from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR, Shown
 from boostline.boosters.aims import Aim, read_aim
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import whole_number
+from boostline.contract.sparse import is_sparse
 from boostline.sklearn import targets
 
 #: Rows given to the booster at a time: bounds the memory of a pass and changes no result.
@@ -97,7 +98,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: Any, classes: Any, sample_weight: Any, shown: Shown | None = None
     ) -> Self:
         first = not hasattr(self, "booster_")
-        if first and classes is None and np.ndim(y) < 2 and not hasattr(y, "tocsr"):
+        if first and classes is None and np.ndim(y) < 2 and not is_sparse(y):
             raise ValueError("classes must be passed on the first call to partial_fit.")
         X, y, weights = self._checked(X, y, sample_weight, reset=first)
         if first:
