@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostline import _core
-from boostline.array_types import FloatArray
+from boostline.array_types import BoolArray, FloatArray
 from boostline.boosters.aims import Aim, read_aim
 from boostline.contract.rows import read_rows
 
@@ -56,7 +55,7 @@ class Probabilities:
             return np.full(self._n_labels, share)
         return self._ready(self._n_features or 1).thresholds(share == "macro-f1")
 
-    def predict(self, x: Any, aim: Aim = "micro-f1") -> NDArray[np.bool_]:
+    def predict(self, x: Any, aim: Aim = "micro-f1") -> BoolArray:
         """Return which labels are relevant, chosen for ``aim``: (k,) for one example, (n, k) for a block.
 
         Parameters

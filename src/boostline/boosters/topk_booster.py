@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boostline.array_types import FloatArray
+from boostline.array_types import BoolArray, FloatArray
 from boostline.boosters.booster import _NOT_SAID, Booster, named
 from boostline.contract.label_sets import LabelLists
 from boostline.contract.numbers import real_number, whole_number
@@ -29,7 +28,7 @@ class Shown(NamedTuple):
     """
 
     labels: Any
-    explored: NDArray[np.bool_]
+    explored: BoolArray
 
 
 def pair_probabilities(

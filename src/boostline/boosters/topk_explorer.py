@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline.array_types import FloatArray
+from boostline.array_types import BoolArray, FloatArray
 from boostline.boosters.booster import named
 from boostline.boosters.topk_booster import Shown
 from boostline.contract.frames import take_rows
@@ -167,7 +167,7 @@ class Explorer:
         return np.concatenate(scores) if scores else np.empty((0, self.n_labels))
 
     def _learn(
-        self, x: Any, sets: LabelSets, heard: NDArray[np.bool_], weight: Any, is_single: bool
+        self, x: Any, sets: LabelSets, heard: BoolArray, weight: Any, is_single: bool
     ) -> Any:
         hidden = ~heard if sets.is_unknown is None else ~heard | sets.is_unknown
         relevant = sets.is_relevant & heard
@@ -178,7 +178,7 @@ class Explorer:
         self._n_learned += sets.n
         return scores
 
-    def _heard(self, space: LabelSpace, shown: Any, n: int) -> NDArray[np.bool_]:
+    def _heard(self, space: LabelSpace, shown: Any, n: int) -> BoolArray:
         labels = shown.labels if isinstance(shown, Shown) else shown
         if isinstance(labels, np.ndarray):
             labels = labels.tolist()
@@ -187,7 +187,7 @@ class Explorer:
             raise ValueError(f"shown has one set of labels, but x has {n} rows")
         return space.read(labels, n, not is_block, name="shown").is_relevant
 
-    def _drawn(self, scores: FloatArray, turn: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def _drawn(self, scores: FloatArray, turn: int) -> tuple[NDArray[np.int64], BoolArray]:
         order = np.lexsort((np.arange(len(scores)), -scores))
         shown, explored = order[: self.n_shown].copy(), np.zeros(self.n_shown, dtype=bool)
         others = order[self.n_shown :]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Bools = NDArray[np.bool_]
+from boostline.array_types import BoolArray
+
 IntArray = NDArray[np.int32]
 
 #: In `LabelSets.relevance`: it is not known whether the label is relevant.
@@ -32,7 +33,7 @@ class LabelLists:
         return cls(start, np.array([label for one in sets for label in one], dtype=np.int32))
 
     @classmethod
-    def nonzero(cls, mask: Bools) -> LabelLists:
+    def nonzero(cls, mask: BoolArray) -> LabelLists:
         if len(mask) == 1:
             found = mask[0].nonzero()[0]
             return cls(np.array([0, len(found)]), found.astype(np.int32))
@@ -61,7 +62,7 @@ class LabelLists:
         """The row of each value."""
         return np.repeat(np.arange(len(self.start) - 1), self.sizes)
 
-    def mask(self, n_labels: int) -> Bools:
+    def mask(self, n_labels: int) -> BoolArray:
         mask = np.zeros((len(self.start) - 1, n_labels), dtype=np.bool_)
         mask[self.rows, self.values] = True
         return mask
@@ -84,7 +85,9 @@ _NOTHING = LabelLists(np.zeros(2, np.int64), _NO_LABELS)  # in the only row
 
 
 class LabelSets:
-    """What is known of the labels of n rows. Has two forms; the one that was not given is made when it is asked for.
+    """What is known of the labels of n rows, relevant ones first, then unknown ones, as lists or as masks.
+
+    The form that was not given is made when it is asked for.
 
     Attributes
     ----------
@@ -103,7 +106,7 @@ class LabelSets:
         n: int,
         n_labels: int,
         lists: tuple[LabelLists, LabelLists | None] | None = None,
-        masks: tuple[Bools, Bools | None] | None = None,  # of relevant and of unknown labels
+        masks: tuple[BoolArray, BoolArray | None] | None = None,
         names: list[Any] | None = None,
     ) -> None:
         self.n = n
@@ -134,11 +137,11 @@ class LabelSets:
         return _NOTHING if self.n == 1 else LabelLists(np.zeros(self.n + 1, np.int64), _NO_LABELS)
 
     @property
-    def is_relevant(self) -> Bools:
+    def is_relevant(self) -> BoolArray:
         return self._as_masks()[0]
 
     @property
-    def is_unknown(self) -> Bools | None:
+    def is_unknown(self) -> BoolArray | None:
         return self._as_masks()[1]
 
     def _as_lists(self) -> tuple[LabelLists, LabelLists | None]:
@@ -150,7 +153,7 @@ class LabelSets:
             )
         return self._lists
 
-    def _as_masks(self) -> tuple[Bools, Bools | None]:
+    def _as_masks(self) -> tuple[BoolArray, BoolArray | None]:
         if self._masks is None:
             relevant, unknown = self._as_lists()
             self._masks = (

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.array_types import BoolArray
 from boostline.contract import frames
-from boostline.contract.label_sets import UNKNOWN, Bools, LabelLists, LabelSets
+from boostline.contract.label_sets import UNKNOWN, LabelLists, LabelSets
 from boostline.contract.sparse import is_sparse, read_csr
 
 
@@ -288,7 +289,7 @@ def _is_collection(one: Any) -> bool:
     return isinstance(one, Sequence | Set | Mapping | np.ndarray) and not isinstance(one, str)
 
 
-def unknown_values(values: NDArray[Any], is_one: Bools, name: str) -> Bools | None:
+def unknown_values(values: NDArray[Any], is_one: BoolArray, name: str) -> BoolArray | None:
     """Which values are NaN; None if none is. Refuses what is neither 0 nor 1 nor NaN."""
     odd = ~(is_one | (values == 0))
     if not odd.any():

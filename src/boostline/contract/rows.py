@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline.array_types import FloatArray
+from boostline.array_types import BoolArray, FloatArray
 from boostline.contract import frames
 from boostline.contract.sparse import CSR, is_sparse, read_csr
 
@@ -166,7 +166,7 @@ def sparse_row(columns: NDArray[Any], values: FloatArray, n_features: int, name:
     return Rows(native, 1, n_features, is_single=True)
 
 
-def too_large(values: FloatArray) -> NDArray[np.bool_]:
+def too_large(values: FloatArray) -> BoolArray:
     """Which values no learner can take: the infinite ones, and those beyond `LARGEST_VALUE`."""
     return np.abs(values) > LARGEST_VALUE  # False for NaN
 

@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.array_types import BoolArray, FloatArray
 from boostline.contract.numbers import whole_number
 from boostline.data.dataset import Dataset
-
-Floats = NDArray[np.float64]
 
 #: Rows drawn from one state of the generator; part of what a seed means, so never to be changed.
 DRAWN_AT_ONCE = 1024
@@ -39,8 +38,8 @@ class Synthetic(Dataset):
 
     """
 
-    scores: Floats = field(default_factory=lambda: np.empty((0, 0)))
-    probabilities: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    scores: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    probabilities: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
 
     def _part(self, rows: Any, n_train: int) -> Synthetic:
         return replace(
@@ -56,10 +55,10 @@ class Synthetic(Dataset):
 class Drawn(NamedTuple):
     """Rows with their truth."""
 
-    X: Floats
-    Y: NDArray[np.bool_]
-    scores: Floats
-    probabilities: Floats
+    X: FloatArray
+    Y: BoolArray
+    scores: FloatArray
+    probabilities: FloatArray
 
     def take(self, rows: Any) -> Drawn:
         """Some of the rows."""
@@ -122,7 +121,7 @@ class Problem:
             yield drawn.take(slice(end))
             block += 1
 
-    def _second_directions(self, first: Floats) -> Floats:
+    def _second_directions(self, first: FloatArray) -> FloatArray:
         random = self._random(_DRIFT)
         if self.kind == "abrupt":
             order = random.permutation(self.k)  # one cycle through all labels: none keeps its place
@@ -131,11 +130,13 @@ class Problem:
             return moved
         return _unit_rows(random, self.k, self.d)
 
-    def _scores(self, X: Floats, first: Floats, second: Floats, place: NDArray[Any]) -> Floats:
-        before: Floats = X @ first.T
+    def _scores(
+        self, X: FloatArray, first: FloatArray, second: FloatArray, place: NDArray[Any]
+    ) -> FloatArray:
+        before: FloatArray = X @ first.T
         if self.kind not in {"abrupt", "gradual"}:
             return before
-        after: Floats = X @ second.T
+        after: FloatArray = X @ second.T
         start, end = (share * (self.n or 0) for share in self.drift)
         if self.kind == "abrupt":
             return np.where((place >= start)[:, None], after, before)
@@ -147,7 +148,7 @@ class Problem:
         lengths = np.sqrt(np.maximum(squares, 1e-12))
         return (np.cos(angle) * before + np.sin(angle) * after) / lengths  # type: ignore[no-any-return]
 
-    def _probabilities(self, scores: Floats) -> Floats:
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
         if self.kind == "separable":
             return _above_largest_gap(scores, self.relevant).astype(np.float64)
         # s + noise * L with L logistic is close to N(0, 1 + (1.7 noise)^2), hence the threshold.
@@ -163,19 +164,19 @@ class Problem:
             yield whole.take(rows)
 
 
-def _unit_rows(random: np.random.Generator, k: int, d: int) -> Floats:
+def _unit_rows(random: np.random.Generator, k: int, d: int) -> FloatArray:
     directions = random.standard_normal((k, d))
     return directions / np.linalg.norm(directions, axis=1, keepdims=True)  # type: ignore[no-any-return]
 
 
-def _above_largest_gap(scores: Floats, relevant: float) -> NDArray[np.bool_]:
+def _above_largest_gap(scores: FloatArray, relevant: float) -> BoolArray:
     """Labels above the largest gap among the first 2 * relevant places."""
     k = scores.shape[1]
     places = max(1, min(k - 1, round(2 * relevant - 1)))
     falling = -np.sort(-scores, axis=1)
     gaps = falling[:, :places] - falling[:, 1 : places + 1]
     last = falling[np.arange(len(scores)), gaps.argmax(axis=1)]
-    above: NDArray[np.bool_] = scores >= last[:, None]
+    above: BoolArray = scores >= last[:, None]
     return above
 
 

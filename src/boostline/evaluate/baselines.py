@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.contract.frames import is_matrix
 from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import read_weights, real_number, whole_number
@@ -57,16 +57,14 @@ class DecayedCounts:
         self.n_labels = whole_number(n_labels, "n_labels", 1)
         self.labels = None if labels is None else list(labels)
         self.decay = real_number(decay, "decay", 0.0, 1.0, open_low=True)
-        self.counts: NDArray[np.float64] = np.zeros(self.n_labels)
+        self.counts: FloatArray = np.zeros(self.n_labels)
         self._space = LabelSpace(self.n_labels, self.labels)
 
-    def score(self, x: Any) -> NDArray[np.float64]:
+    def score(self, x: Any) -> FloatArray:
         """Return the counts, (k,), or once for each row of a matrix, (n, k)."""
         return np.tile(self.counts, (x.shape[0], 1)) if is_matrix(x) else self.counts.copy()
 
-    def learn(
-        self, x: Any, relevant: Any, weight: Any = 1.0, unknown: Any = None
-    ) -> NDArray[np.float64]:
+    def learn(self, x: Any, relevant: Any, weight: Any = 1.0, unknown: Any = None) -> FloatArray:
         """Count one example's relevant labels, or a block's; return the counts before.
 
         The count of a label of which it is `unknown` whether it is relevant stays as it is.

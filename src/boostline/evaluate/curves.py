@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Values = NDArray[np.float64]
+from boostline.array_types import FloatArray
 
 # A curve is thinned to half when it has twice this many points; no screen shows more.
 _POINTS = 500
@@ -31,8 +31,8 @@ class Curve:
     """
 
     n: NDArray[np.int64]
-    cumulative: Values
-    windowed: Values
+    cumulative: FloatArray
+    windowed: FloatArray
     window: int
 
     def __len__(self) -> int:
@@ -69,11 +69,11 @@ class CurveRecorder:
         self._n = 0
         # Sums of the first i values, for the last window + 1 values of i. A window's sum is the
         # difference of two of them, which does not depend on where blocks end.
-        self._sums: Values = np.zeros(1)
+        self._sums: FloatArray = np.zeros(1)
         self._kept = np.empty((0, 3))
         self._end = np.empty((0, 3))
 
-    def extend(self, values: Values) -> None:
+    def extend(self, values: FloatArray) -> None:
         """Take in the values of the next examples."""
         if values.size == 0:
             return

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.contract.label_sets import LabelSets
 from boostline.evaluate.callers import Caller, Predicted
 from boostline.evaluate.curves import CurveRecorder
@@ -90,11 +90,11 @@ class Candidate:
         self.metrics = [metric.fresh() for metric in metrics]
         self.n_learned = 0
         self._recorders = [CurveRecorder(window) for _ in metrics]
-        self._values: list[list[NDArray[np.float64]]] = [[] for _ in metrics]
+        self._values: list[list[FloatArray]] = [[] for _ in metrics]
         self._block = block
         self._kept: list[tuple[LabelSets, Predicted]] = []
         self._tally = ProbabilityTally()
-        self._log_losses: list[NDArray[np.float64]] = []
+        self._log_losses: list[FloatArray] = []
         self._n_kept = 0
 
     def learn(self, X: Any, sets: LabelSets, is_judged: bool = True) -> Predicted:
@@ -140,7 +140,7 @@ class Candidate:
         self.flush()
         metrics = {metric.name: metric.get() for metric in self.metrics}
         units = {metric.name: metric.unit for metric in self.metrics}
-        own_values: dict[str, NDArray[np.float64]] = {}
+        own_values: dict[str, FloatArray] = {}
         # A River model that told no probabilities at first has none for all rows: then nothing is said.
         if self._tally.n and self._tally.n == self.metrics[0].n:
             found = (self._tally.log_loss, self._tally.calibration_error)

@@ -12,9 +12,8 @@ import inspect
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boostline.array_types import FloatArray
+from boostline.array_types import BoolArray, FloatArray
 from boostline.contract.sparse import is_sparse
 
 
@@ -175,7 +174,7 @@ class SklearnWeakLearner:
         votes[int(self.estimator.predict(X)[0])] = 1.0
         return votes
 
-    def learn(self, x: Any, relevant: NDArray[np.bool_], costs: FloatArray, weight: float) -> None:
+    def learn(self, x: Any, relevant: BoolArray, costs: FloatArray, weight: float) -> None:
         """Learn from one example."""
         if weight <= 0:
             return
@@ -242,7 +241,7 @@ class RiverWeakLearner:
             return np.full(self.n_labels, 1 / self.n_labels)
         return np.asarray(votes / total)
 
-    def learn(self, x: Any, relevant: NDArray[np.bool_], costs: FloatArray, weight: float) -> None:
+    def learn(self, x: Any, relevant: BoolArray, costs: FloatArray, weight: float) -> None:
         """Learn from one example."""
         if weight <= 0:
             return

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from boostline.array_types import FloatArray
 from boostline.display.tables import Table
 from boostline.evaluate.curves import Curve
 
@@ -82,7 +80,7 @@ class Run:
     n_without_pairs: int
     stopped: bool
     settings: dict[str, Any]
-    values: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)
+    values: dict[str, FloatArray] = field(default_factory=dict, repr=False)
 
     @property
     def rank_loss(self) -> float:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from boostline.array_types import FloatArray
 
 _FEWEST_PAIRS = 6  # below, no result of the signed-rank test can be significant at 5 %
 
@@ -124,7 +125,7 @@ def friedman_nemenyi(
     from scipy import stats
 
     names = list(values)
-    table: NDArray[np.float64] = np.array([values[name] for name in names], dtype=np.float64)
+    table: FloatArray = np.array([values[name] for name in names], dtype=np.float64)
     if table.ndim != 2 or len(names) < 3 or table.shape[1] < 2:
         raise ValueError(
             f"values has {len(names)} models and figures of shape {table.shape[1:]}, but must have at least 3 models "

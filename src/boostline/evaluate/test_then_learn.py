@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from boostline.array_types import BoolArray
 from boostline.contract.frames import take_rows
-from boostline.contract.label_sets import Bools, LabelSets
+from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import whole_number
 from boostline.display.progress import Advance, ProgressLike, show_progress
 from boostline.evaluate.callers import caller_for
@@ -31,7 +32,7 @@ from boostline.evaluate.streams import (
 from boostline.metrics.scores import Floats
 
 #: Called after each prediction with the example's number, its indicators and each model's scores.
-Callback = Callable[[int, Bools, dict[str, Floats]], object]
+Callback = Callable[[int, BoolArray, dict[str, Floats]], object]
 
 
 @dataclass(frozen=True)

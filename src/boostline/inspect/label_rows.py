@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boostline.array_types import FloatArray
+from boostline.array_types import BoolArray, FloatArray
 from boostline.contract.labels import LabelSpace
 from boostline.metrics.scores import read_scores
 from boostline.metrics.sorted_scores import Ranking
@@ -86,7 +85,7 @@ class LabelLosses:
         if len(scores):
             self._add(scores, yes, no)
 
-    def _add(self, scores: FloatArray, yes: NDArray[np.bool_], no: NDArray[np.bool_]) -> None:
+    def _add(self, scores: FloatArray, yes: BoolArray, no: BoolArray) -> None:
         ranking = Ranking(yes, scores)
         missed = _above(no, ranking) / no.sum(axis=1, keepdims=True)
         beaten = 1.0 - _above(yes, ranking) / yes.sum(axis=1, keepdims=True)
@@ -134,7 +133,7 @@ def worst_first(rows: list[LabelRow]) -> list[LabelRow]:
     return sorted(rows, key=lambda row: (np.isnan(row.missed), -row.missed, row.label))
 
 
-def _above(which: NDArray[np.bool_], ranking: Ranking) -> FloatArray:
+def _above(which: BoolArray, ranking: Ranking) -> FloatArray:
     """How many of `which` are ranked above each label, ties half (a label ties with itself)."""
     n, k = which.shape
     counts = np.zeros((n, k + 1))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.learners import Committee
 
 TREE_KIND = "hoeffding_tree"
@@ -19,13 +20,13 @@ class Tree:
 
     features: NDArray[np.int64]  # the model's features that its covariates are
     covariate: NDArray[np.int32]  # -1: a leaf
-    threshold: NDArray[np.float64]
+    threshold: FloatArray
     left: NDArray[np.int32]
     nan_right: NDArray[np.uint8]
-    weight: NDArray[np.float64]
+    weight: FloatArray
     first_label: NDArray[np.int64]  # leaf i has the labels first_label[i] to first_label[i + 1]
     label: NDArray[np.int32]
-    mass: NDArray[np.float64]
+    mass: FloatArray
 
     @property
     def n_nodes(self) -> int:

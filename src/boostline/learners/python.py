@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostline import _core
-from boostline.array_types import FloatArray
+from boostline.array_types import BoolArray, FloatArray
 from boostline.learners.description import Description
 from boostline.learners.encodings import _Encoded
 
@@ -30,7 +30,7 @@ class PythonLearner(Protocol):
         """Return votes: a distribution over the k labels."""
         ...
 
-    def learn(self, x: Any, relevant: NDArray[np.bool_], costs: FloatArray, weight: float) -> None:
+    def learn(self, x: Any, relevant: BoolArray, costs: FloatArray, weight: float) -> None:
         """Learn from one example."""
         ...
 

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from boostline.array_types import FloatArray
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import whole_number
 from boostline.metrics.scores import Floats, read_scores
-from boostline.metrics.sorted_scores import Ranking, Ties, Values
+from boostline.metrics.sorted_scores import Ranking, Ties
 
 # Rows are handled in pieces of about this many scores, so that the temporaries stay in the cache.
 _PIECE = 1 << 17
@@ -61,7 +62,7 @@ def rank_loss(Y: Any, S: Any, ties: Ties = "half", unknown: Any = None) -> float
     return _mean(rank_loss_rows(Y, S, ties, unknown))
 
 
-def rank_loss_rows(Y: Any, S: Any, ties: Ties = "half", unknown: Any = None) -> Values:
+def rank_loss_rows(Y: Any, S: Any, ties: Ties = "half", unknown: Any = None) -> FloatArray:
     """Rank loss of each row, see `rank_loss`.
 
     Examples
@@ -87,7 +88,7 @@ def coverage(Y: Any, S: Any, unknown: Any = None) -> float:
     return _mean(coverage_rows(Y, S, unknown))
 
 
-def coverage_rows(Y: Any, S: Any, unknown: Any = None) -> Values:
+def coverage_rows(Y: Any, S: Any, unknown: Any = None) -> FloatArray:
     """Coverage of each row, see `coverage`.
 
     Examples
@@ -112,7 +113,7 @@ def average_precision(Y: Any, S: Any, unknown: Any = None) -> float:
     return _mean(average_precision_rows(Y, S, unknown))
 
 
-def average_precision_rows(Y: Any, S: Any, unknown: Any = None) -> Values:
+def average_precision_rows(Y: Any, S: Any, unknown: Any = None) -> FloatArray:
     """Label ranking average precision of each row, see `average_precision`.
 
     Examples
@@ -137,7 +138,7 @@ def one_error(Y: Any, S: Any, unknown: Any = None) -> float:
     return _mean(one_error_rows(Y, S, unknown))
 
 
-def one_error_rows(Y: Any, S: Any, unknown: Any = None) -> Values:
+def one_error_rows(Y: Any, S: Any, unknown: Any = None) -> FloatArray:
     """One-error of each row, see `one_error`.
 
     Examples
@@ -162,7 +163,7 @@ def precision_at(Y: Any, S: Any, k: int, unknown: Any = None) -> float:
     return _mean(precision_at_rows(Y, S, k, unknown))
 
 
-def precision_at_rows(Y: Any, S: Any, k: int, unknown: Any = None) -> Values:
+def precision_at_rows(Y: Any, S: Any, k: int, unknown: Any = None) -> FloatArray:
     """Precision at k of each row, see `precision_at`.
 
     Examples
@@ -188,7 +189,7 @@ def ndcg_at(Y: Any, S: Any, k: int | None = None, unknown: Any = None) -> float:
     return _mean(ndcg_at_rows(Y, S, k, unknown))
 
 
-def ndcg_at_rows(Y: Any, S: Any, k: int | None = None, unknown: Any = None) -> Values:
+def ndcg_at_rows(Y: Any, S: Any, k: int | None = None, unknown: Any = None) -> FloatArray:
     """NDCG at k of each row, see `ndcg_at`.
 
     Examples
@@ -230,7 +231,7 @@ def check_depth(k: int) -> int:
     return whole_number(k, "k", 1)
 
 
-def _rows(Y: Any, S: Any, unknown: Any, value: Callable[[Ranking], Values]) -> Values:
+def _rows(Y: Any, S: Any, unknown: Any, value: Callable[[Ranking], FloatArray]) -> FloatArray:
     scores = read_scores(S, "S")
     sets = _read_labels(Y, scores, unknown, "Y")
     scores = np.atleast_2d(scores)
@@ -249,7 +250,7 @@ def _read_labels(relevant: Any, scores: Floats, unknown: Any, name: str) -> Labe
     return LabelSpace(scores.shape[-1]).read(relevant, n, is_single, unknown, name)
 
 
-def _mean(values: Values) -> float:
+def _mean(values: FloatArray) -> float:
     if values.size == 0:
         raise ValueError("S has no rows, but must have at least one for a mean")
     return float(np.mean(values))

@@ -9,13 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostline.array_types import BoolArray, FloatArray
 from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import whole_number
 from boostline.metrics.scores import read_scores
-
-Values = NDArray[np.float64]
 
 #: Probabilities are moved so far away from 0 and 1, as scikit-learn does for float64.
 _LEAST = float(np.finfo(np.float64).eps)
@@ -32,7 +30,7 @@ def log_loss(Y: Any, P: Any, unknown: Any = None) -> float:
     return float(np.mean(log_loss_rows(Y, P, unknown)))
 
 
-def log_loss_rows(Y: Any, P: Any, unknown: Any = None) -> Values:
+def log_loss_rows(Y: Any, P: Any, unknown: Any = None) -> FloatArray:
     """Mean over the known labels of each row, see `log_loss`; 0 where no label is known.
 
     Examples
@@ -43,7 +41,7 @@ def log_loss_rows(Y: Any, P: Any, unknown: Any = None) -> Values:
     return _log_losses(*_read(Y, P, unknown))
 
 
-def _log_losses(relevant: NDArray[np.bool_], known: NDArray[np.bool_], p: Values) -> Values:
+def _log_losses(relevant: BoolArray, known: BoolArray, p: FloatArray) -> FloatArray:
     p = np.clip(p, _LEAST, 1 - _LEAST)
     loss = -np.where(relevant, np.log(p), np.log1p(-p))
     return np.asarray((loss * known).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
@@ -129,13 +127,11 @@ class ProbabilityTally:
         self._total = 0.0
         self.n = 0
 
-    def update(self, Y: Any, P: Any, unknown: Any = None) -> Values:
+    def update(self, Y: Any, P: Any, unknown: Any = None) -> FloatArray:
         """Add one example or a block; return the log loss of each row."""
         return self.update_read(*_read(Y, P, unknown))
 
-    def update_read(
-        self, relevant: NDArray[np.bool_], known: NDArray[np.bool_], p: Values
-    ) -> Values:
+    def update_read(self, relevant: BoolArray, known: BoolArray, p: FloatArray) -> FloatArray:
         """The same for a block of indicators (n, k) that have been read already."""
         values = _log_losses(relevant, known, p)
         p, happened = _highest(p, relevant, known, self._top)
@@ -158,26 +154,26 @@ class ProbabilityTally:
         return float(np.abs(self._gaps).sum() / self._n_judged) if self._n_judged else np.nan
 
 
-def _read(Y: Any, P: Any, unknown: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Values]:
+def _read(Y: Any, P: Any, unknown: Any) -> tuple[BoolArray, BoolArray, FloatArray]:
     p = read_scores(P, "P")
     if p.size and (p.min() < 0 or p.max() > 1):
         bad = p.min() if p.min() < 0 else p.max()
         raise ValueError(f"P has the value {bad:g}, but must have probabilities, in [0, 1]")
     is_single = p.ndim == 1
     sets = LabelSpace(p.shape[-1]).read(Y, 1 if is_single else len(p), is_single, unknown, "Y")
-    rows: Values = np.atleast_2d(p).astype(np.float64)
+    rows: FloatArray = np.atleast_2d(p).astype(np.float64)
     if not len(rows):
         raise ValueError("P has no rows, but must have at least one for a mean")
     hidden = sets.is_unknown
-    known: NDArray[np.bool_] = np.ones(rows.shape, np.bool_)
+    known: BoolArray = np.ones(rows.shape, np.bool_)
     if hidden is not None:
         known &= ~hidden
     return sets.is_relevant, known, rows
 
 
 def _highest(
-    p: Values, relevant: NDArray[np.bool_], known: NDArray[np.bool_], top: int | None
-) -> tuple[Values, NDArray[np.bool_]]:
+    p: FloatArray, relevant: BoolArray, known: BoolArray, top: int | None
+) -> tuple[FloatArray, BoolArray]:
     if top is None:
         return p[known], relevant[known]
     top = whole_number(top, "top", 1)
@@ -189,7 +185,7 @@ def _highest(
     )
 
 
-def _binned(p: Values, happened: NDArray[np.bool_], n_bins: int) -> float:
+def _binned(p: FloatArray, happened: BoolArray, n_bins: int) -> float:
     n_bins = whole_number(n_bins, "n_bins", 1)
     if not p.size:
         return 0.0

@@ -16,7 +16,7 @@ from boostline.contract.label_sets import LabelSets
 from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import whole_number
 from boostline.metrics.functions import check_depth
-from boostline.metrics.sorted_scores import Ranking, Values
+from boostline.metrics.sorted_scores import Ranking
 from boostline.metrics.streaming import Metric
 
 
@@ -100,11 +100,11 @@ class PropensityScoredPrecisionAt(Metric):
         self.name = f"psp@{k}"
         super().__init__()
 
-    def rows_of(self, block: Ranking) -> Values:
+    def rows_of(self, block: Ranking) -> FloatArray:
         """What each row of a sorted block found, unnormalised."""
         return block.weighted_gain_at(self.k, self._checked(block))
 
-    def update_ranking(self, block: Ranking) -> Values:
+    def update_ranking(self, block: Ranking) -> FloatArray:
         """Update with a block that was sorted once for several metrics; return the value of each row."""
         best = block.best_weighted_gain_at(self.k, self._checked(block))
         self._best = float(np.add.accumulate(np.concatenate(([self._best], best)))[-1])

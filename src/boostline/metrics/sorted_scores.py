@@ -19,12 +19,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline.contract.label_sets import Bools
+from boostline.array_types import BoolArray, FloatArray
 from boostline.metrics.scores import Floats
 
 Ties = Literal["half", "full"]
 Ints = NDArray[np.intp]
-Values = NDArray[np.float64]
 
 
 class Ranking:
@@ -40,7 +39,9 @@ class Ranking:
         Mask of the unknown labels, (n, k), or None if all labels are known.
     """
 
-    def __init__(self, relevant: Bools, scores: Floats, unknown: Bools | None = None) -> None:
+    def __init__(
+        self, relevant: BoolArray, scores: Floats, unknown: BoolArray | None = None
+    ) -> None:
         n, k = scores.shape
         if unknown is None:
             order = np.argsort(-scores, axis=1, kind="stable")
@@ -51,10 +52,10 @@ class Ranking:
         ordered = _take(scores, order)
         starts = np.ones((n, k), dtype=np.bool_)
         starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-        self.relevant: Bools = _take(relevant, order)
+        self.relevant: BoolArray = _take(relevant, order)
         self.n_relevant: Ints = np.count_nonzero(relevant, axis=1)
         if unknown is None:
-            self.irrelevant: Bools = ~self.relevant
+            self.irrelevant: BoolArray = ~self.relevant
             self.n_known: Ints = np.full(n, k, dtype=np.intp)
         else:
             known = ~_take(unknown, order)
@@ -65,11 +66,11 @@ class Ranking:
         self.first, self.last = _runs(starts)
 
     @property
-    def without_pairs(self) -> Bools:
+    def without_pairs(self) -> BoolArray:
         """Rows that have no pair of a relevant and an irrelevant label, (n,)."""
         return np.asarray((self.n_relevant == 0) | (self.n_irrelevant == 0))
 
-    def rank_loss(self, ties: Ties) -> Values:
+    def rank_loss(self, ties: Ties) -> FloatArray:
         """Share of the pairs in the wrong order, (n,); 0 for a row without pairs."""
         until = _padded_cumsum(self.irrelevant)
         above = _take(until, self.first)
@@ -80,12 +81,12 @@ class Ranking:
         pairs = 2.0 * self.n_relevant * self.n_irrelevant
         return _divide(errors, pairs, empty=0.0)
 
-    def coverage(self) -> Values:
+    def coverage(self) -> FloatArray:
         """How far down the ranking the last relevant label is, (n,); 0 without relevant labels."""
         deepest: Ints = np.where(self.relevant, self.last + 1, 0).max(axis=1, initial=0)
         return deepest.astype(np.float64)
 
-    def average_precision(self) -> Values:
+    def average_precision(self) -> FloatArray:
         """Mean precision at the relevant labels' ranks, (n,); 1 for a row without pairs."""
         until = _padded_cumsum(self.relevant)
         precision = _take(until, self.last + 1) / (self.last + 1.0)
@@ -94,18 +95,18 @@ class Ranking:
         values[self.n_irrelevant == 0] = 1.0
         return values
 
-    def precision_at(self, depth: int) -> Values:
+    def precision_at(self, depth: int) -> FloatArray:
         """Share of relevant labels among the first `depth`, (n,); 0 without relevant labels."""
         gain = self._gain((np.arange(self.relevant.shape[1]) < depth).astype(np.float64))
         return _divide(gain, np.minimum(self.n_known, depth), empty=0.0)
 
-    def one_error(self) -> Values:
+    def one_error(self) -> FloatArray:
         """Probability that the label ranked first is wrong, (n,); 0 without relevant labels."""
         values = 1.0 - self.precision_at(1)
         values[self.n_relevant == 0] = 0.0
         return values
 
-    def ndcg_at(self, depth: int | None) -> Values:
+    def ndcg_at(self, depth: int | None) -> FloatArray:
         """Discounted gain of the first `depth` over the best possible, (n,)."""
         k = self.relevant.shape[1]
         discount = 1.0 / np.log2(np.arange(k) + 2.0)
@@ -113,23 +114,23 @@ class Ranking:
         best = np.concatenate(([0.0], np.cumsum(discount)))[self.n_relevant]
         return _divide(self._gain(discount), best, empty=0.0)
 
-    def weighted_gain_at(self, depth: int, weights: Values) -> Values:
+    def weighted_gain_at(self, depth: int, weights: FloatArray) -> FloatArray:
         """Sum of the weights (k,) of the relevant labels among the first `depth`, averaged over tied labels, (n,)."""
         top = (np.arange(self.relevant.shape[1]) < depth).astype(np.float64)
         return self._gain(top, weights[self.order])
 
-    def best_weighted_gain_at(self, depth: int, weights: Values) -> Values:
+    def best_weighted_gain_at(self, depth: int, weights: FloatArray) -> FloatArray:
         """The most that any ranking could have, (n,)."""
         of_relevant = np.where(self.relevant, weights[self.order], 0.0)
         return np.asarray(-np.sort(-of_relevant, axis=1)[:, :depth].sum(axis=1))
 
-    def _gain(self, discount: Values, weights: Values | None = None) -> Values:
+    def _gain(self, discount: FloatArray, weights: FloatArray | None = None) -> FloatArray:
         """Sum of the positions' discounts over the relevant labels, averaged over tied labels."""
         until = np.concatenate(([0.0], np.cumsum(discount)))
         run = until[self.last + 1] - until[self.first]
         mean = run / (self.last - self.first + 1)
         mean = mean if weights is None else mean * weights
-        gain: Values = np.where(self.relevant, mean, 0.0).sum(axis=1)
+        gain: FloatArray = np.where(self.relevant, mean, 0.0).sum(axis=1)
         return gain
 
 
@@ -141,7 +142,7 @@ def _take(rows: NDArray[Any], places: Ints) -> NDArray[Any]:
     return np.take_along_axis(rows, places, axis=1)
 
 
-def _runs(starts: Bools) -> tuple[Ints, Ints]:
+def _runs(starts: BoolArray) -> tuple[Ints, Ints]:
     """Return the first and the last position of the run of equal scores that each place is in."""
     n, k = starts.shape
     place = np.broadcast_to(np.arange(k), (n, k))
@@ -155,7 +156,7 @@ def _runs(starts: Bools) -> tuple[Ints, Ints]:
     return first, last
 
 
-def _padded_cumsum(flags: Bools) -> Ints:
+def _padded_cumsum(flags: BoolArray) -> Ints:
     """Return how many flags are set before each place, with one place more at the end."""
     n, k = flags.shape
     until = np.zeros((n, k + 1), dtype=np.intp)
@@ -163,7 +164,7 @@ def _padded_cumsum(flags: Bools) -> Ints:
     return until
 
 
-def _divide(above: NDArray[Any], below: NDArray[Any], empty: float) -> Values:
+def _divide(above: NDArray[Any], below: NDArray[Any], empty: float) -> FloatArray:
     """Divide, with the value `empty` where there is nothing to divide by."""
     values = np.full(above.shape, empty, dtype=np.float64)
     np.divide(above, below, out=values, where=below > 0)

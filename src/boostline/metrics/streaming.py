@@ -14,9 +14,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from boostline.array_types import FloatArray
 from boostline.contract.numbers import whole_number
 from boostline.metrics.functions import check_depth, check_ties, ranking
-from boostline.metrics.sorted_scores import Ranking, Ties, Values
+from boostline.metrics.sorted_scores import Ranking, Ties
 
 __all__ = [
     "AveragePrecision",
@@ -57,10 +58,10 @@ class Metric(ABC):
         self.reset()
 
     @abstractmethod
-    def rows_of(self, block: Ranking) -> Values:
+    def rows_of(self, block: Ranking) -> FloatArray:
         """Value of each row of a sorted block."""
 
-    def rows(self, relevant: Any, scores: Any, unknown: Any = None) -> Values:
+    def rows(self, relevant: Any, scores: Any, unknown: Any = None) -> FloatArray:
         """Value of each row, without changing the metric."""
         return self.rows_of(ranking(relevant, scores, unknown))
 
@@ -79,13 +80,13 @@ class Metric(ABC):
         self.update_ranking(ranking(relevant, scores, unknown))
         return self
 
-    def update_ranking(self, block: Ranking) -> Values:
+    def update_ranking(self, block: Ranking) -> FloatArray:
         """Update with a block that was sorted once for several metrics; return the value of each row."""
         values = self.rows_of(block)
         self._add(values, np.asarray(block.without_pairs))
         return values
 
-    def _add(self, values: Values, without_pairs: Any) -> None:
+    def _add(self, values: FloatArray, without_pairs: Any) -> None:
         self.n += values.size
         self.n_without_pairs += int(np.count_nonzero(without_pairs))
         # Strictly from left to right: a block leaves the same bits as its rows one by one.
@@ -134,7 +135,7 @@ class RankLoss(Metric):
         self.name = "rank_loss" if ties == "half" else "rank_loss_full"
         super().__init__()
 
-    def rows_of(self, block: Ranking) -> Values:
+    def rows_of(self, block: Ranking) -> FloatArray:
         return block.rank_loss(self.ties)
 
 
@@ -151,7 +152,7 @@ class Coverage(Metric):
     unit = "labels to read until all relevant ones are found"
     bigger_is_better = False
 
-    def rows_of(self, block: Ranking) -> Values:
+    def rows_of(self, block: Ranking) -> FloatArray:
         return block.coverage()
 
 
@@ -168,7 +169,7 @@ class AveragePrecision(Metric):
     unit = "mean precision at the relevant labels"
     bigger_is_better = True
 
-    def rows_of(self, block: Ranking) -> Values:
+    def rows_of(self, block: Ranking) -> FloatArray:
         return block.average_precision()
 
 
@@ -185,7 +186,7 @@ class OneError(Metric):
     unit = "share of examples with a wrong first label"
     bigger_is_better = False
 
-    def rows_of(self, block: Ranking) -> Values:
+    def rows_of(self, block: Ranking) -> FloatArray:
         return block.one_error()
 
 
@@ -206,7 +207,7 @@ class PrecisionAt(Metric):
         self.name = f"precision@{k}"
         super().__init__()
 
-    def rows_of(self, block: Ranking) -> Values:
+    def rows_of(self, block: Ranking) -> FloatArray:
         return block.precision_at(self.k)
 
 
@@ -227,7 +228,7 @@ class NDCGAt(Metric):
         self.name = "ndcg" if k is None else f"ndcg@{k}"
         super().__init__()
 
-    def rows_of(self, block: Ranking) -> Values:
+    def rows_of(self, block: Ranking) -> FloatArray:
         return block.ndcg_at(self.k)
 
 
@@ -263,10 +264,10 @@ class Rolling(Metric):
         self.bigger_is_better = metric.bigger_is_better
         super().__init__()
 
-    def rows_of(self, block: Ranking) -> Values:
+    def rows_of(self, block: Ranking) -> FloatArray:
         return self.metric.rows_of(block)
 
-    def _add(self, values: Values, without_pairs: Any) -> None:
+    def _add(self, values: FloatArray, without_pairs: Any) -> None:
         # Ring buffers: the value of example i is at i modulo window.
         size = values.size
         values, without_pairs = values[-self.window :], without_pairs[-self.window :]

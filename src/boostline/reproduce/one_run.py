@@ -11,9 +11,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import boostline
+from boostline.array_types import FloatArray
 from boostline.data import Dataset
 from boostline.evaluate import train_then_test
 from boostline.evaluate.baselines import DecayedCounts
@@ -90,7 +90,7 @@ class _Watch:
         self._boosts = hasattr(model, "expert_losses")
         self._n: list[int] = []
         self._loss: list[float] = []
-        self._at_end_of_train: NDArray[np.float64] | float = 0.0
+        self._at_end_of_train: FloatArray | float = 0.0
 
     def __call__(self, done: int, total: int | None) -> None:
         if not self._boosts:

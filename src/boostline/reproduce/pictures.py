@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from boostline.array_types import FloatArray
 from boostline.display.charts import WIDE, legend, panels, title
 from boostline.display.colours import COLOURS
 from boostline.reproduce import paper
@@ -34,8 +35,6 @@ BAND = (
 BARS = BAND.replace("Bands", "Bars")
 # A learning curve shows means over this share of all rows.
 _WINDOW = 0.1
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def overview(summary: Summary, width: float = WIDE) -> Figure:
@@ -199,7 +198,7 @@ def loss_by_edge(summary: Summary, name: str, width: float = WIDE) -> Figure:
 def _line(
     axes: Axes,
     x: Any,
-    values: Floats,
+    values: FloatArray,
     label: str,
     colour: str,
     style: Any = "-",
@@ -213,7 +212,7 @@ def _line(
         axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
 
 
-def _band(values: Floats) -> tuple[Floats, Floats]:
+def _band(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return where the mean over the rows may lie: a confidence interval, or the range of a few."""
     if len(values) < _SEEDS_FOR_CONFIDENCE:
         return values.min(axis=0), values.max(axis=0)
@@ -256,7 +255,7 @@ def _label(cell: Cell, order: str | None = None) -> str:
     return ", ".join(parts)
 
 
-def _windowed(cell: Cell) -> tuple[Floats, Floats]:
+def _windowed(cell: Cell) -> tuple[FloatArray, FloatArray]:
     """Return mean losses over a window that moves along the rows: where it ends, and one row per seed."""
     n = np.array(cell.runs[0]["curve"]["n"], dtype=np.float64)
     sums = np.array([run["curve"]["cumulative_loss"] for run in cell.runs])

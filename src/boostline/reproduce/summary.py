@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from boostline.array_types import FloatArray
 from boostline.data import Dataset
 from boostline.reproduce import paper
 from boostline.reproduce.plan import ALGORITHMS, ORDERS, Settings
@@ -45,7 +46,7 @@ class Cell:
         """Mean processor time of a run."""
         return statistics.fmean(run["seconds"]["cpu"] for run in self.runs)
 
-    def arrays(self, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def arrays(self, name: str) -> FloatArray:
         """Stack what the runs noted under a name: one row per seed."""
         return np.array([run[name] for run in self.runs], dtype=np.float64)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline.array_types import FloatArray
+from boostline.array_types import BoolArray, FloatArray
 from boostline.contract.rows import LARGEST_VALUE, sparse_row, too_large
 
 #: Places kept for names to come, so that the model grows seldom: one for each 8 that are known, at least 8.
@@ -45,7 +45,7 @@ class FeaturePlaces:
 
     def _forget_last(self) -> None:
         self._last_names: tuple[Any, ...] | None = None
-        self._last_has_place: NDArray[np.bool_] = np.zeros(0, dtype=bool)
+        self._last_has_place: BoolArray = np.zeros(0, dtype=bool)
         self._last_places: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
 
     def __getstate__(self) -> dict[str, Any]:

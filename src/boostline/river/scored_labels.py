@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from boostline.array_types import FloatArray
 
 
 class ScoredLabels(dict[Any, bool]):
@@ -23,7 +22,7 @@ class ScoredLabels(dict[Any, bool]):
     (True, {'sun': 0.7, 'rain': 0.3})
     """
 
-    def __init__(self, named: Iterable[tuple[Any, bool]], scores: NDArray[np.float64]) -> None:
+    def __init__(self, named: Iterable[tuple[Any, bool]], scores: FloatArray) -> None:
         super().__init__(named)
         self._scores = scores
 

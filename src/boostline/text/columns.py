@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.contract import frames
 
 
@@ -32,7 +32,7 @@ def texts_of(X: Any, text: str | Sequence[str] | None) -> list[str]:
     return ["\n".join(map(_string, row)) for row in zip(*columns, strict=True)]
 
 
-def embeddings_of(X: Any, names: Sequence[str] | None) -> NDArray[np.float64] | None:
+def embeddings_of(X: Any, names: Sequence[str] | None) -> FloatArray | None:
     """The columns of a frame that are an embedding, (n, m)."""
     if names is None:
         return None

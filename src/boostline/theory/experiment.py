@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from boostline.array_types import FloatArray
+from boostline.array_types import BoolArray, FloatArray
 from boostline.losses import Rank
 
 
@@ -91,7 +91,7 @@ def slope(x: ArrayLike, y: ArrayLike) -> float:
     return float(np.polyfit(np.asarray(x, dtype=float), np.asarray(y, dtype=float), 1)[0])
 
 
-def rank_losses(scores: FloatArray, relevant: NDArray[np.bool_]) -> FloatArray:
+def rank_losses(scores: FloatArray, relevant: BoolArray) -> FloatArray:
     """Rank loss of every row, (T, k) scores against (T, k) label sets with a pair.
 
     Examples

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.array_types import FloatArray
 from boostline.contract.advice import advice
 from boostline.contract.frames import meant_or_there
 from boostline.contract.rows import ALLOWED_NUMBERS, large_text, too_large
@@ -102,7 +103,7 @@ class TableReader(Reader):
         Y = np.column_stack(bits) if bits else np.empty((batch.num_rows, 0), dtype=np.bool_)
         return Block(X, compact_indicator(Y))
 
-    def _numbers(self, values: Any, column: str) -> NDArray[np.float64]:
+    def _numbers(self, values: Any, column: str) -> FloatArray:
         pa = need("pyarrow", "reading tables")
         kind = values.type
         plain = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind)
@@ -115,7 +116,7 @@ class TableReader(Reader):
 
     def _one_hot(
         self, values: Any, column: str, known: list[str], numbers: Sequence[int]
-    ) -> NDArray[np.float64]:
+    ) -> FloatArray:
         place = {value: column for column, value in enumerate(known)}
         codes, found = _encode(values)
         for absent, text in enumerate(found):
