@@ -208,32 +208,40 @@ def _rank_rows(
 
     with LocalEngine(jobs).stream(_Best(count, look), loaded) as run:
         for order, numbers in run(blocks()):
-            reasons = _reasons(loaded, at_hand.popleft(), order, features) if look.why else []
+            reasons = _reasons(loaded, at_hand.popleft(), order, features) if look.why else None
             if look.json:
-                for i, labels in enumerate(order):
-                    found = [names[label] for label in labels]
-                    told: dict[str, Any] = {name: values[i] for name, values in numbers.items()}
-                    if look.why:
-                        told["why"] = [
-                            {"name": part.name, "evidence": part.importance} for part in reasons[i]
-                        ]
-                    print_json({"row": first + i, "labels": found, **told})
+                _print_objects(first, order, numbers, reasons, names)
             else:
-                cells = [
-                    [
-                        str(first + i),
-                        *_cells(labels, [of[i] for of in numbers.values()], names),
-                        *([_because(reasons[i])] if look.why else []),
-                    ]
-                    for i, labels in enumerate(order)
-                ]
-                head = ["row", *(str(place) for place in range(1, count + 1))]
-                head += ["because of"] if look.why else []
-                print_table(Table(head, cells))
+                _print_rows(first, order, numbers, reasons, names, count)
             first += len(order)
     if first == 1:
         raise ValueError(f"{given.name} has no rows")
     report(unseen, given)
+
+
+def _print_objects(
+    first: int, order: Any, numbers: dict[str, Any], reasons: Any, names: list[Any]
+) -> None:
+    for i, labels in enumerate(order):
+        told: dict[str, Any] = {name: values[i] for name, values in numbers.items()}
+        if reasons is not None:
+            told["why"] = [{"name": one.name, "evidence": one.importance} for one in reasons[i]]
+        print_json({"row": first + i, "labels": [names[label] for label in labels], **told})
+
+
+def _print_rows(
+    first: int, order: Any, numbers: dict[str, Any], reasons: Any, names: list[Any], count: int
+) -> None:
+    head = ["row", *(str(place) for place in range(1, count + 1))]
+    cells = [
+        [str(first + i), *_cells(labels, [of[i] for of in numbers.values()], names)]
+        for i, labels in enumerate(order)
+    ]
+    if reasons is not None:
+        head.append("because of")
+        for row, parts in zip(cells, reasons, strict=True):
+            row.append(", ".join(part.name for part in parts) or NONE)
+    print_table(Table(head, cells))
 
 
 def _reasons(model: Any, X: Any, order: list[list[int]], names: Any) -> list[list[Any]]:
@@ -247,10 +255,6 @@ def _reasons(model: Any, X: Any, order: list[list[int]], names: Any) -> list[lis
         parts = explain(model, x, label, names=names).features
         found.append([part for part in parts if part.importance > 0][:_MOST_REASONS])
     return found
-
-
-def _because(parts: list[Any]) -> str:
-    return ", ".join(part.name for part in parts) or NONE
 
 
 def _cells(labels: list[int], numbers: list[list[float]], names: list[Any]) -> list[str]:
