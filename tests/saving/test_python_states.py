@@ -103,7 +103,7 @@ def test_learners_of_another_class_or_number_are_refused(tmp_path):
 
 def test_extra_data_come_back(tmp_path):
     extra = {"rows": 12, "curve": np.arange(3.0), "nested": [{"x": (1, 2)}]}
-    saving.save(bl.LabelRanker(2), tmp_path / "m.blm", extra)
+    bl.LabelRanker(2).save(tmp_path / "m.blm", extra)
     _, found = saving.load_with_extra(tmp_path / "m.blm")
     np.testing.assert_array_equal(found.pop("curve"), [0.0, 1.0, 2.0])
     assert found == {"rows": 12, "nested": [{"x": (1, 2)}]}

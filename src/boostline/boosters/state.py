@@ -92,11 +92,14 @@ class State(Growth):
             native = self._make_native(stand_ins, 1)
         return own_array(native, name)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Save the model to a file; `boostline.load` reads it. An old file is replaced when the new one is complete."""
+    def save(self, path: str | PathLike[str], extra: dict[str, Any] | None = None) -> None:
+        """Save the model to a file; `boostline.load` reads it. An old file is replaced when the new one is complete.
+
+        ``extra`` is saved with the model, see `boostline.saving.save`.
+        """
         from boostline.saving import save
 
-        save(self, path)  # type: ignore[arg-type]
+        save(self, path, extra)  # type: ignore[arg-type]
 
     # And in again.
 

@@ -29,7 +29,6 @@ def train_history(
 
     `given` says how the files are read; `make` makes a model for its labels.
     """
-    from boostline.saving import save
     from boostline.scale import warm_start
 
     if not os.path.isdir(target.parent):
@@ -44,7 +43,7 @@ def train_history(
     options = {**told, **({} if given.format is None else {"format": given.format})}
     with engine_for(jobs, dask) as engine:
         model = warm_start(model, paths, engine=engine, **options)
-    save(model, target, {"train": given.record()})
+    model.save(target, {"train": given.record()})
     result: dict[str, Any] = {
         "model": str(target),
         "algorithm": type(model).__name__,

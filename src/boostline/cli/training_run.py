@@ -193,8 +193,6 @@ class TrainingRun:
             start = stop
 
     def _save(self) -> None:
-        from boostline.saving import save
-
         record = {
             "rows": self._done,
             "checksum": dict(self._fingerprint.sums),
@@ -202,10 +200,7 @@ class TrainingRun:
             **self._given.record(),
             "history": self._recorder.state(),
         }
-        if is_text_model(self._model):
-            self._model.save(self._path, {"train": record})
-        else:
-            save(self._model, self._path, {"train": record})
+        self._model.save(self._path, {"train": record})
 
     def _skip(self, record: dict[str, Any]) -> None:
         """Pass over the rows that the model has learned, and make sure that they are the same."""
