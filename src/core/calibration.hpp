@@ -47,6 +47,7 @@ class Calibration {
 
     void grow_labels(std::int32_t n) {
         const auto k = static_cast<std::size_t>(n);
+        spread_.grow_labels(labels_.size(), k);
         labels_.resize(k);
         q_.resize(is_distribution_ ? 0 : k);
         ranks_.resize(k, 0);

@@ -178,6 +178,18 @@ def test_new_labels_and_unknown_ones():
     assert told.predict(X[0]).shape == (10,)
 
 
+@pytest.mark.parametrize("learners", ["auto", [SparseLinear()], [Linear(), Ridge()]])
+def test_many_new_labels_do_not_change_what_is_known_of_the_others(learners):
+    """Of 2 relevant labels in a row as many are expected, within a half, before a row with the new ones has come."""
+    X, Y = stream(1500)
+    chosen = {} if learners == "auto" else {"learners": learners}
+    model = bl.LabelRanker(8, seed=0, **chosen)
+    model.learn(X, Y)
+    model.add_labels(200)
+    expected = model.probabilities(X)[:, :8].sum(axis=1).mean()
+    assert expected == pytest.approx(Y.sum(axis=1).mean(), rel=0.5)
+
+
 def test_a_model_that_has_learned_nothing_answers():
     model = bl.LabelRanker(4)
     likely = model.probabilities([1.0, 2.0])

@@ -2,7 +2,7 @@
 
 logit P(label l is relevant) = offset[l] + slope[l] (curve(logit q[l]) + rank_r(logit(r q[l])) + level of the row),
 where q is the row's scores as a distribution, and r the label's rank in it. The level of the row is level(ln sum q^2)
-plus a linear function of ln sum v^2 and of the mean of ln v, of all votes v that depend on the row. Everything is
+plus a linear function of ln sum v^2 and of the mean of ln (k v), of all votes v that depend on the row. Everything is
 fitted by Newton steps on the logistic loss, one row at a time.
 """
 
@@ -73,27 +73,32 @@ class RowSpread:
         n = 2 * min(n_votes, MOST_VOTES)
         self.means, self.weights, self.gradient = np.zeros(n), np.zeros(n), np.zeros(n)
         self.hessian = np.zeros((n, n))
+        self.rows = 0  # that the means are over
 
     def describe(self, votes: FloatArray) -> FloatArray:
         """What is known of the row."""
         v = votes[:MOST_VOTES] + 0.01 / votes.shape[1]
         v = v / v.sum(axis=1, keepdims=True)
         return np.asarray(
-            np.column_stack([np.log((v**2).sum(axis=1)), np.log(v).mean(axis=1)]).ravel()
+            np.column_stack(
+                [np.log((v**2).sum(axis=1)), np.log(v * v.shape[1]).mean(axis=1)]
+            ).ravel()
         )
 
     def at(self, votes: FloatArray) -> float:
         """What it says of the row."""
-        return float((self.describe(votes) - self.means) @ self.weights)
+        return float(self._from_mean(votes) @ self.weights)
+
+    def _from_mean(self, votes: FloatArray) -> FloatArray:
+        return np.asarray(self.rows / (self.rows + 10) * (self.describe(votes) - self.means))
 
     def learn(self, votes: FloatArray, gradient: float, curvature: float, rows: int) -> None:
         """A Newton step for every 16 rows."""
-        if rows == 1:
-            self.means = self.describe(votes)
-        from_mean = self.describe(votes) - self.means
+        from_mean = self._from_mean(votes)
+        self.means = self.means + (self.describe(votes) - self.means) / (self.rows + 1)
+        self.rows = min(self.rows + 1, MEAN_MEMORY)
         self.hessian += curvature * np.outer(from_mean, from_mean)
         self.gradient += gradient * from_mean
-        self.means = self.means + from_mean / (min(rows, MEAN_MEMORY) + 1)
         if rows % ROWS_OF_STEP == 0:
             matrix = self.hessian + VOTE_PRIOR * np.eye(len(from_mean))
             self.weights = self.weights + np.linalg.solve(matrix, self.gradient)
