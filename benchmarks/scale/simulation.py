@@ -20,14 +20,19 @@ import numpy as np
 class Costs:
     """What a job costs; the defaults are those of mediamill's rows in docs/scale.md."""
 
-    one_by_one: float = 0.26e-3  # seconds per row of the sample and of the tail
-    statistics: float = 0.094e-3  # seconds per row on a worker
-    merge: float = 0.05  # seconds per part, on the driver: unpickled and added
-    finish: float = 0.24  # seconds
-    overhead: float = 0.3  # seconds for the engine's messages
-    megabytes: float = 11.0  # of a part
-    model_megabytes: float = 18.0
+    one_by_one: float = 0.24e-3  # seconds per row of the sample and of the tail
+    statistics: float = 0.08e-3  # seconds per row on a worker
+    merge: float = 0.04  # seconds per part, on the driver: unpickled and added
+    finish: float = 0.42  # seconds
+    overhead: float = 0.4  # seconds for the engine's messages
+    megabytes: float = 5.0  # of a part without its share of the remembered rows
+    remembered_megabytes: float = 21.2  # of all parts together
+    model_megabytes: float = 13.0
     bandwidth: float = 100.0  # megabytes per second, of the driver's line
+
+    def arrival(self, groups: int) -> float:
+        """Seconds until a part is with the driver and added."""
+        return (self.megabytes + self.remembered_megabytes / groups) / self.bandwidth + self.merge
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ def modelled(
     lost = mean * cluster.failures_per_hour / 3600.0 * (mean / 2.0 + cluster.restart)
     work = (mean + lost) * cluster.groups_per_worker
     straggler = group * (cluster.slow_factor - 1.0) if cluster.slow_share * groups >= 1.0 else 0.0
-    arrive = groups * (costs.megabytes / costs.bandwidth + costs.merge)
+    arrive = groups * costs.arrival(groups)
     send = _rounds(w) * costs.model_megabytes / costs.bandwidth
     alone = (n_sample + n_tail) * costs.one_by_one + costs.finish + costs.overhead
     return alone + send + max(work + straggler, arrive)
@@ -92,7 +97,7 @@ def simulated(
         heapq.heappush(free, now + takes)
     merged = 0.0
     for at in sorted(ended):
-        merged = max(merged, at) + costs.megabytes / costs.bandwidth + costs.merge
+        merged = max(merged, at) + costs.arrival(groups)
     return merged + costs.finish + n_tail * costs.one_by_one
 
 
