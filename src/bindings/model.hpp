@@ -30,10 +30,11 @@ class Rows {
     }
     std::size_t size() const { return n_; }
     // How many rows to have at hand together: dense copies of sparse rows are to take little memory.
-    std::size_t n_together() const {
+    std::size_t n_together(std::size_t most = kMostTogether) const {
         constexpr std::size_t kMostNumbers = 1 << 19;
         const auto width = static_cast<std::size_t>(std::max<std::int64_t>(n_features_, 1));
-        return is_sparse_ ? std::min(kMostTogether, std::max<std::size_t>(1, kMostNumbers / width)) : kMostTogether;
+        if (is_sparse_) most = std::min(most, std::max<std::size_t>(1, kMostNumbers / width));
+        return std::min(most, n_);
     }
     // Room for the dense copies of so many sparse rows, all zero. To get it anew for a single row of a million features
     // takes longer than to score the row: the last one is kept for the next call of the thread, unless it is large.
@@ -74,8 +75,8 @@ class Rows {
     }
     // task(x, first, n) with the rows first .. first + n - 1 at hand, until all have been.
     template <class Task>
-    void in_pieces(Task&& task) const {
-        std::vector<Row> x(std::min(n_together(), n_));
+    void in_pieces(std::size_t n_together, Task&& task) const {
+        std::vector<Row> x(n_together);
         std::vector<double> room = scratch(x.size());
         for (std::size_t first = 0; first < n_; first += x.size()) {
             const std::size_t n = std::min(x.size(), n_ - first);
@@ -139,8 +140,8 @@ class Model {
             // A clock that only a file can have. What has been learned can always be saved and loaded.
             if (booster_->clock() + input.size() > static_cast<std::uint64_t>(kMostRows))
                 throw std::invalid_argument("the model has learned so many rows that no more of them can be counted");
-            std::vector<Example> examples(std::min(input.n_together(), input.size()));
-            input.in_pieces([&](const Row* x, std::size_t first, std::size_t n) {
+            std::vector<Example> examples(input.n_together(booster_->n_rows_at_hand()));
+            input.in_pieces(examples.size(), [&](const Row* x, std::size_t first, std::size_t n) {
                 if (first > 0) check_signals();
                 for (std::size_t j = 0; j < n; ++j) {
                     const auto r0 = relevant.start.data()[first + j], r1 = relevant.start.data()[first + j + 1];
@@ -186,8 +187,8 @@ class Model {
             const auto k = static_cast<std::size_t>(booster_->n_labels());
             top = std::min(top, k);
             out.reset(new std::int64_t[std::max<std::size_t>(1, input.size() * top)]);
-            const std::unique_ptr<double[]> scores(new double[std::min(input.n_together(), input.size()) * k]);
-            input.in_pieces([&](const Row* x, std::size_t first, std::size_t n) {
+            const std::unique_ptr<double[]> scores(new double[input.n_together() * k]);
+            input.in_pieces(input.n_together(), [&](const Row* x, std::size_t first, std::size_t n) {
                 if (first > 0) check_signals();
                 booster_->score_block(x, n, scores.get());
                 for (std::size_t j = 0; j < n; ++j) top_labels(&scores[j * k], k, top, &out[(first + j) * top]);
@@ -210,10 +211,10 @@ class Model {
             n_shown = static_cast<std::size_t>(booster.n_shown());
             const std::uint64_t first = turn.value_or(booster.clock());
             const auto k = static_cast<std::size_t>(booster.n_labels());
-            std::vector<double> scores(std::min(input.n_together(), input.size()) * k);
+            std::vector<double> scores(input.n_together() * k);
             std::vector<std::int32_t> shown;
             out.reset(new std::int32_t[std::max<std::size_t>(1, input.size() * n_shown)]);
-            input.in_pieces([&](const Row* x, std::size_t from, std::size_t n) {
+            input.in_pieces(input.n_together(), [&](const Row* x, std::size_t from, std::size_t n) {
                 if (from > 0) check_signals();
                 booster.score_block(x, n, scores.data());
                 for (std::size_t j = 0; j < n; ++j) {
@@ -299,7 +300,7 @@ class Model {
             k = static_cast<std::size_t>(booster_->n_labels());
             if (kParts == kOfVotes) n_parts = static_cast<std::size_t>(booster_->n_votes());
             out.reset(new double[std::max<std::size_t>(1, input.size() * n_parts * k)]);
-            input.in_pieces([&](const Row* x, std::size_t first, std::size_t n) {
+            input.in_pieces(input.n_together(), [&](const Row* x, std::size_t first, std::size_t n) {
                 if (first > 0) check_signals();
                 task(*booster_, x, n, &out[first * n_parts * k]);
             });

@@ -93,6 +93,12 @@ class Booster {
     }
 
     void set_threads(int n) { learners_.set_threads(n); }
+    // How many rows `learn_block` should get at once: with threads it looks at some while others are learned.
+    std::size_t n_rows_at_hand() const {
+        constexpr std::size_t kMostAtHand = 4 * kMostTogether, kMostLabels = 1 << 20;
+        const auto k = static_cast<std::size_t>(std::max(n_labels_, 1));
+        return learners_.n_threads() == 1 ? kMostTogether : std::clamp(kMostLabels / k, kMostTogether, kMostAtHand);
+    }
 
     // Caps for the votes of a learner, and for the entries of a row that is kept in case the stream has changed.
     void set_max_bytes(std::size_t learner, const std::vector<std::size_t>& of_votes) {
@@ -251,11 +257,9 @@ class Booster {
         for (std::int32_t i = 0; i < n_votes_; ++i) add_vote(i, vote_row(i), expert_scores_.data());
     }
 
-    // How many rows all learners can learn before this booster looks at their votes, with all the memory for it.
-    std::size_t make_room_for_block(const Example* rows, std::size_t n);
-    // Returns how many rows are done.
-    std::size_t learn_together(const Example* rows, std::size_t n, double* scores, std::size_t stride,
-                               bool with_probabilities) noexcept;
+    std::size_t make_room_for_block(const Example* rows, std::size_t n_voted, std::size_t n);
+    std::size_t look_at_block(const Example* rows, std::size_t n, double* scores, std::size_t stride,
+                              bool with_probabilities, bool& has_changed) noexcept;
     void write_probabilities(const double* scores, const double* spreads, double* out) const noexcept {
         std::copy_n(scores, n_labels_, out);
         calibration_.probabilities(out, spreads);
@@ -279,8 +283,8 @@ class Booster {
     // example's importance.
     void teach(const Row& x, const Labels& labels);
 
-    // `loss` is the rank loss of the scores that were given.
-    void finish_round(const Labels& labels, double loss) noexcept;
+    // `loss` is the rank loss of the scores that were given. Returns whether the stream has changed.
+    bool finish_round(const Labels& labels, double loss) noexcept;
 
     // The stream has changed: what was learned misleads now. Edges and losses go on counting. Learners written in
     // Python come last: a process may be forked while they run, and everything else is done then.
@@ -296,7 +300,7 @@ class Booster {
 
     std::vector<double> votes_, expert_scores_, costs_;  // h^1.., s^0.., c^1.. of the round at hand
     std::vector<KnownRange> cost_ranges_;                // where they were found along with the costs
-    std::vector<double> block_votes_;                    // h^1.. of every row of the block at hand
+    std::vector<double> block_votes_, next_votes_;       // h^1.. of every row of the block at hand, and of the next
     Record record_;
     bool watches_drift_ = false;
     DriftAlarm alarm_;

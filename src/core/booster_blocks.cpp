@@ -9,15 +9,41 @@ constexpr std::size_t kRowsOfThread = 16;    // that one thread scores before it
 }  // namespace
 
 void Booster::learn_block(Example* rows, std::size_t n, double* scores, std::size_t stride, bool with_probabilities) {
+    const ThreadPool::AtHand threads = learners_.threads();
     for (std::size_t r = 0; r < n; ++r)
         rows[r].is_taught = rows[r].labels.has_pairs() || learns_without_pairs(rows[r].labels);
-    for (std::size_t at = 0; at < n;) {
-        const std::size_t together = make_room_for_block(rows + at, n - at);
+    const auto k = static_cast<std::size_t>(n_labels_);
+    std::size_t done = 0,
+                voted = 0;  // rows before `voted` have been learned by the learners, and their votes are there
+    bool has_changed = false;
+    const auto look = [&]() noexcept {
+        done +=
+            look_at_block(rows + done, voted - done, scores + done * stride, stride, with_probabilities, has_changed);
+    };
+    // After a restart the rows that follow have to be learned anew.
+    const auto go_on = [&](std::size_t now_voted) noexcept {
+        if (has_changed) restart();
+        voted = has_changed ? done : now_voted;
+        return !std::exchange(has_changed, false);
+    };
+    while (done < n) {
+        const std::size_t together =
+            voted < n ? make_room_for_block(rows + done, voted - done, std::min(n - voted, kMostTogether)) : 0;
         if (together > 1) {
-            at += learn_together(rows + at, together, scores + at * stride, stride, with_probabilities);
+            // The learners do not see the costs, so they go first: with threads, one block beside the look at the last.
+            share(voted > done ? 2 : 1, [&](int i) {
+                i == 0 ? learners_.learn_block(rows + voted, together, k, next_votes_.data()) : look();
+            });
+            block_votes_.swap(next_votes_);
+            if (!go_on(voted + together) || n_sharing() > 1) continue;
+            look();
+            block_votes_.swap(next_votes_);  // the same room for the next
+            go_on(voted);
         } else {
-            learn(rows[at].x, rows[at].labels, scores + at * stride, with_probabilities);
-            ++at;
+            look();
+            if (!go_on(voted) || done == n) continue;
+            learn(rows[done].x, rows[done].labels, scores + done * stride, with_probabilities);
+            voted = ++done;
         }
     }
 }
@@ -71,31 +97,29 @@ void Booster::probabilities(const Row* x, std::size_t n, double* out) const {
     }
 }
 
-// How many rows all learners can learn before this booster looks at their votes, with all the memory for it. If there
-// is not enough memory: none, and learning the next row alone reports the error.
-std::size_t Booster::make_room_for_block(const Example* rows, std::size_t n) {
+// How many of up to n rows after the first n_voted all learners can learn before this booster looks at their votes,
+// with all the memory for it. If there is not enough memory: none, and learning the next row alone reports the error.
+std::size_t Booster::make_room_for_block(const Example* rows, std::size_t n_voted, std::size_t n) {
     if (n < 2) return 0;
     try {
         learn_marked();
-        n = std::min(n, learners_.make_room_for_block(rows, n));
-        if (n < 2 || !make_own_room(rows, n)) return 0;
-        block_votes_.resize(n * votes_.size());
+        n = std::min(n, learners_.make_room_for_block(rows + n_voted, n));
+        if (n < 2 || !make_own_room(rows, n_voted + n)) return 0;
+        next_votes_.resize(n * votes_.size());
         scratch_.resize(static_cast<std::size_t>(learners_.n_threads()));
         for (PairScratch& scratch : scratch_) scratch.reserve(static_cast<std::size_t>(n_labels_));
-        if (watches_drift_) recent_.make_room_for_block(rows, n);
+        if (watches_drift_) recent_.make_room_for_block(rows, n_voted + n);
         return n;
     } catch (const std::bad_alloc&) {
         return 0;
     }
 }
 
-// The learners do not see the costs, so they go first. Returns how many rows are done: after a restart those that
-// follow have to be learned anew.
-std::size_t Booster::learn_together(const Example* rows, std::size_t n, double* scores, std::size_t stride,
-                                    bool with_probabilities) noexcept {
-    const std::int64_t n_restarts = n_restarts_;
+// What a booster does with the votes of a block once the learners have gone on. Returns how many rows are done: it
+// stops where the stream has changed.
+std::size_t Booster::look_at_block(const Example* rows, std::size_t n, double* scores, std::size_t stride,
+                                   bool with_probabilities, bool& has_changed) noexcept {
     const auto k = static_cast<std::size_t>(n_labels_);
-    learners_.learn_block(rows, n, k, block_votes_.data());
     for (std::size_t r = 0; r < n; ++r) {
         const Labels& labels = rows[r].labels;
         double* own = scores + r * stride;
@@ -121,8 +145,8 @@ std::size_t Booster::learn_together(const Example* rows, std::size_t n, double* 
             cost_widths_[v] = costs.high - costs.low;
         }
         if (calibrates_) calibration_.learn(own, spreads_.data(), labels);
-        finish_round(labels, loss);
-        if (n_restarts_ != n_restarts) return r + 1;
+        has_changed = finish_round(labels, loss);
+        if (has_changed) return r + 1;
     }
     return n;
 }

@@ -4,6 +4,7 @@
 namespace boostline {
 
 void Booster::learn(const Row& x, const Labels& given, double* scores, bool with_probabilities) {
+    const ThreadPool::AtHand threads = learners_.threads();
     learn_marked();
     gather_votes(x);                                                                    // line 4
     if (has_prefixes()) accumulate();                                                   // line 5
@@ -16,7 +17,7 @@ void Booster::learn(const Row& x, const Labels& given, double* scores, bool with
         if (watches_drift_) recent_.prepare(x, labels);
         teach(x, labels);  // lines 10 to 12
         if (calibrates_) calibration_.learn(scores, spreads_.data(), labels);
-        finish_round(labels, loss);
+        if (finish_round(labels, loss)) restart();
     } else {
         if (learns_without_pairs(labels)) {
             std::fill(costs_.begin(), costs_.end(), 0.0);  // nobody voted wrongly
@@ -31,7 +32,7 @@ void Booster::gather_votes(const Row& x) {
     const auto k = static_cast<std::size_t>(n_labels_);
     scratch_.resize(static_cast<std::size_t>(learners_.n_threads()));
     const bool expected = learners_.expect_vote(x);
-    learners_.for_each([&](std::size_t i, Learner& learner, int) {
+    learners_.for_each(LearnerGroup::votes, [&](std::size_t i, Learner& learner, int) {
         double* votes = &votes_[learners_.first_vote(i) * k];
         expected ? learner.predict_expected(x, votes) : learner.predict_to_learn(x, votes);
     });
@@ -40,7 +41,7 @@ void Booster::gather_votes(const Row& x) {
 void Booster::find_costs(const Labels& labels) {
     forget_cost_ranges();
     prepare(labels);
-    learners_.run(n_votes_ + 1, 4, [&](int i, int thread) {
+    learners_.run(LearnerGroup::costs, n_votes_ + 1, 4, [&](int i, int thread) {
         learners_.expect_labels(static_cast<std::size_t>(i), labels);
         compute_costs(i, labels, scratch_[static_cast<std::size_t>(thread)]);
     });
@@ -48,7 +49,7 @@ void Booster::find_costs(const Labels& labels) {
 
 void Booster::teach(const Row& x, const Labels& labels) {
     try {
-        learners_.for_each([&](std::size_t i, Learner& learner, int thread) {
+        learners_.for_each(LearnerGroup::lessons, [&](std::size_t i, Learner& learner, int thread) {
             PairScratch& scratch = scratch_[static_cast<std::size_t>(thread)];
             const auto k = static_cast<std::size_t>(n_labels_), n = static_cast<std::size_t>(learner.n_votes());
             const bool hears = learner.hears_costs();
@@ -84,16 +85,16 @@ void Booster::teach(const Row& x, const Labels& labels) {
     learners_.commit(x, labels);
 }
 
-void Booster::finish_round(const Labels& labels, double loss) noexcept {
+bool Booster::finish_round(const Labels& labels, double loss) noexcept {
     record_.add(labels, {votes_.data(), costs_.data(), shares_costs_, cost_widths_.data(), rank_losses_.data() + 1,
                          loss, counted_relevant(labels)});
     keep_own_record(labels, loss);
     update(labels, static_cast<double>(clock_ - restarted_at_) + 1.0);  // lines 9 and 13
     clock_ += 1;
     row_learned(labels);
-    if (!watches_drift_ || !(labels.importance > 0.0)) return;
+    if (!watches_drift_ || !(labels.importance > 0.0)) return false;
     recent_.push(loss);
-    if (alarm_.add(loss)) restart();
+    return alarm_.add(loss);
 }
 
 void Booster::restart() noexcept {

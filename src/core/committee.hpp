@@ -3,6 +3,7 @@
 // them. A single scorer is a committee of one.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <numeric>
 
@@ -26,7 +27,7 @@ class Committee final : public Learner {
         for (std::size_t i = 0; i < members_.size(); ++i)
             for (const std::size_t j : members_[i].reads)
                 if (j >= i) throw std::invalid_argument("a member reads the scores of members before it");
-        find_levels();
+        find_readers();
     }
     Committee(const Committee& other)
         : members_(other.members_),
@@ -34,7 +35,7 @@ class Committee final : public Learner {
           n_features_(other.n_features_),
           workspace_(other.workspace_) {
         for (Member& member : members_) member.scorer = member.scorer->clone();
-        find_levels();
+        find_readers();
     }
 
     std::string kind() const override { return members_.size() == 1 ? members_[0].scorer->kind() : "committee"; }
@@ -107,9 +108,9 @@ class Committee final : public Learner {
         }
         return n;
     }
-    // Members that wait for nobody come first, in several threads, those that took longest last time before the others.
-    void learn_block(const Example*, std::size_t n, double* votes, std::size_t stride,
-                     ThreadPool* pool) noexcept override {
+    // In several threads: members that wait for nobody, those that took longest last time before the others. Who has
+    // given the last scores that a member waits for goes on with that member.
+    void learn_block(const Example*, std::size_t n, double* votes, std::size_t stride) noexcept override {
         const auto learn = [&](std::size_t i) {
             const auto start = std::chrono::steady_clock::now();
             const Row* rows = rows_of(i, block_.features.data(), n, block_);
@@ -117,19 +118,22 @@ class Committee final : public Learner {
             make_block_votes(i, n, block_, votes, stride);
             seconds_[i] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         };
-        for (std::vector<std::size_t>& level : levels_) {
-            double total = 0.0;
-            for (const std::size_t i : level) total += seconds_[i];
-            if (pool == nullptr || total < kWorthThreads) {
-                for (const std::size_t i : level) learn(i);
-                continue;
-            }
-            std::sort(level.begin(), level.end(), [&](std::size_t a, std::size_t b) {
-                return seconds_[a] != seconds_[b] ? seconds_[a] > seconds_[b] : a < b;
-            });
-            pool->run(static_cast<int>(level.size()), 1,
-                      [&](int item, int) { learn(level[static_cast<std::size_t>(item)]); });
+        if (std::accumulate(seconds_.begin(), seconds_.end(), 0.0) < kWorthThreads || n_sharing() == 1) {
+            for (std::size_t i = 0; i < members_.size(); ++i) learn(i);
+            return;
         }
+        std::sort(first_.begin(), first_.end(), [&](std::size_t a, std::size_t b) {
+            return seconds_[a] != seconds_[b] ? seconds_[a] > seconds_[b] : a < b;
+        });
+        for (std::size_t i = 0; i < members_.size(); ++i)
+            n_awaited_[i].store(members_[i].reads.size(), std::memory_order_relaxed);
+        const auto learn_with_readers = [&](auto&& again, std::size_t i) -> void {
+            learn(i);
+            for (const std::size_t reader : readers_[i])
+                if (n_awaited_[reader].fetch_sub(1) == 1) again(again, reader);
+        };
+        share(static_cast<int>(first_.size()),
+              [&](int item) { learn_with_readers(learn_with_readers, first_[static_cast<std::size_t>(item)]); });
     }
 
     void grow_labels(std::int32_t n) override {
@@ -239,13 +243,13 @@ class Committee final : public Learner {
                        votes + r * stride + i * n_labels_);
     }
 
-    void find_levels() {
-        std::vector<std::size_t> level_of(members_.size(), 0);
+    void find_readers() {
+        readers_.resize(members_.size());
         for (std::size_t i = 0; i < members_.size(); ++i) {
-            for (const std::size_t read : members_[i].reads) level_of[i] = std::max(level_of[i], level_of[read] + 1);
-            levels_.resize(std::max(levels_.size(), level_of[i] + 1));
-            levels_[level_of[i]].push_back(i);
+            for (const std::size_t read : members_[i].reads) readers_[read].push_back(i);
+            if (members_[i].reads.empty()) first_.push_back(i);
         }
+        n_awaited_ = std::vector<std::atomic<std::size_t>>(members_.size());
         seconds_.assign(members_.size(), 1.0);
     }
 
@@ -270,9 +274,11 @@ class Committee final : public Learner {
     Workspace workspace_;  // between predict_to_learn and learn
     Targets targets_;
     Block block_;
-    std::vector<Lesson> lessons_, ranked_lessons_;  // of the block; the second for members that want a pair to rank
-    std::vector<std::vector<std::size_t>> levels_;  // members, each level reads those before
-    std::vector<double> seconds_;                   // that each member took for the last block
+    std::vector<Lesson> lessons_, ranked_lessons_;     // of the block; the second for members that want a pair to rank
+    std::vector<std::size_t> first_;                   // members that read the features
+    std::vector<std::vector<std::size_t>> readers_;    // of each member's scores
+    std::vector<std::atomic<std::size_t>> n_awaited_;  // members that each still waits for
+    std::vector<double> seconds_;                      // that each member took for the last block
 };
 
 }  // namespace boostline

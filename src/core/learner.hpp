@@ -11,8 +11,6 @@
 
 namespace boostline {
 
-class ThreadPool;
-
 class Learner {
   public:
     virtual ~Learner() = default;
@@ -60,7 +58,7 @@ class Learner {
     // `learn_block` needs for them. Changes no result. Below 2: the next row is learned alone, as above.
     virtual std::size_t make_room_for_block(const Example*, std::size_t) { return 0; }
     // Votes for every row before it is learned. Can not fail.
-    virtual void learn_block(const Example*, std::size_t, double*, std::size_t, ThreadPool*) noexcept {}
+    virtual void learn_block(const Example*, std::size_t, double*, std::size_t) noexcept {}
 
     // Makes room for labels n_labels() .. n - 1, which have not been seen so far.
     virtual void grow_labels(std::int32_t n) = 0;

@@ -2,6 +2,8 @@
 // thread: one of them may fail, and then nothing has changed yet.
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -47,13 +49,11 @@ class LearnerGroup {
     std::size_t make_room_for_block(const Example* rows, std::size_t n) {
         for (std::size_t i = 0; i < learners_.size() && n > 1; ++i)
             n = std::min(n, learners_[i]->make_room_for_block(rows, n));
-        if (n > 1) make_pool();
         return n;
     }
     void learn_block(const Example* rows, std::size_t n, std::size_t k, double* votes) noexcept {
-        ThreadPool* pool = n_threads_ > 1 ? pool_.get() : nullptr;
         for (std::size_t i = 0; i < learners_.size(); ++i)
-            learners_[i]->learn_block(rows, n, votes + first_vote_[i] * k, n_votes_ * k, pool);
+            learners_[i]->learn_block(rows, n, votes + first_vote_[i] * k, n_votes_ * k);
     }
 
     // As in Learner, of all learners; with one thread only, for what is fetched is fetched to one core. Returns whether
@@ -69,20 +69,27 @@ class LearnerGroup {
         if (n_threads_ == 1 && n_votes_ == learners_.size() && vote < n_votes_) learners_[vote]->expect_labels(labels);
     }
 
+    // The threads, if there are any, for as long as a row or a block is learned.
+    ThreadPool::AtHand threads() {
+        if (n_threads_ > 1 && (!pool_ || pool_->n_threads() != n_threads_ || !pool_->is_usable()))
+            pool_ = std::make_shared<ThreadPool>(n_threads_);
+        return ThreadPool::AtHand(n_threads_ > 1 ? pool_.get() : nullptr);
+    }
+    // The loops of a round.
+    enum Loop { votes, costs, lessons, changes, n_loops };
     // task(i, learner, thread)
     template <class Task>
-    void for_each(Task&& task) {
+    void for_each(Loop loop, Task&& task) {
         for (const std::size_t i : serial_) task(i, *learners_[i], 0);
-        run(static_cast<int>(parallel_.size()), 2, [&](int item, int thread) {
+        run(loop, static_cast<int>(parallel_.size()), 2, [&](int item, int thread) {
             const std::size_t i = parallel_[static_cast<std::size_t>(item)];
             task(i, *learners_[i], thread);
         });
     }
-    // task(item, thread) for items 0 .. n - 1, several at once.
+    // task(item, thread) for items 0 .. n - 1, several at once if that pays.
     template <class Task>
-    void run(int n, int grain, Task&& task) {
-        make_pool();
-        pool_->run(n, grain, std::forward<Task>(task));
+    void run(Loop loop, int n, int grain, Task&& task) {
+        worth_[loop].run(n_threads_ > 1 ? pool_.get() : nullptr, n, grain, std::forward<Task>(task));
     }
     // Of work that changes nothing: task(item) for items 0 .. n - 1 in all threads, or in this one alone.
     template <class Task>
@@ -99,7 +106,7 @@ class LearnerGroup {
     }
     void commit(const Row& x, const Labels& labels) {
         for (const std::size_t i : quick_to_commit_) learners_[i]->commit(x, labels);
-        run(static_cast<int>(slow_to_commit_.size()), 2,
+        run(changes, static_cast<int>(slow_to_commit_.size()), 2,
             [&](int item, int) { learners_[slow_to_commit_[static_cast<std::size_t>(item)]]->commit(x, labels); });
     }
 
@@ -131,10 +138,37 @@ class LearnerGroup {
     }
 
   private:
-    void make_pool() {
-        if (!pool_ || pool_->n_threads() != n_threads_ || !pool_->is_usable())
-            pool_ = std::make_shared<ThreadPool>(n_threads_);
-    }
+    // Whether threads pay for a loop that is run for every row: it is timed now and then, in one thread.
+    class Worth {
+      public:
+        template <class Task>
+        void run(ThreadPool* pool, int n, int grain, Task&& task) {
+            if (pool == nullptr || n < 2) {
+                for (int item = 0; item < n; ++item) task(item, 0);
+            } else if (n_until_look_-- == 0) {
+                using Clock = std::chrono::steady_clock;
+                const Clock::time_point start = Clock::now();
+                Clock::time_point before = start;
+                Clock::duration longest{0};
+                for (int item = 0; item < n; ++item) {
+                    task(item, 0);
+                    const Clock::time_point now = Clock::now();
+                    longest = std::max(longest, now - before);
+                    before = now;
+                }
+                pays_ = before - start > kLeast && 5 * longest < 4 * (before - start);
+                n_until_look_ = kRowsBetweenLooks;
+            } else {
+                pool->run(n, pays_ ? grain : n, std::forward<Task>(task));
+            }
+        }
+
+      private:
+        static constexpr std::chrono::microseconds kLeast{20};
+        static constexpr int kRowsBetweenLooks = 64;
+        int n_until_look_ = 0;
+        bool pays_ = false;
+    };
 
     Learners learners_;
     std::size_t n_votes_ = 0;
@@ -143,6 +177,7 @@ class LearnerGroup {
     std::vector<std::size_t> quick_to_commit_, slow_to_commit_;
     int n_threads_ = 1;
     std::shared_ptr<ThreadPool> pool_;
+    std::array<Worth, n_loops> worth_;
     mutable SharedPool scoring_pool_;
 };
 

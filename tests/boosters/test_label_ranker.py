@@ -163,3 +163,20 @@ def test_no_false_alarm_on_a_steady_stream():
     model = bl.LabelRanker(5, learners=bl.learners.paper_trees(10))
     model.learn(X, Y)
     assert model.n_restarts == 0
+
+
+@pytest.mark.parametrize("n_threads", [2, 3])
+def test_threads_that_are_rows_ahead_of_a_restart_change_no_bit(n_threads):
+    """With threads the learners go on with a block while the booster finds out that the block before was a change."""
+    X, Y = stream(1400, k=4, seed=3)
+    Y[700:] = ~Y[700:]
+    members = [bl.learners.Kernel(n_landmarks=80), bl.learners.Linear(), bl.learners.Stack()]
+    learners = [bl.learners.Committee(members), bl.learners.Recency(0.9)]
+    one = bl.LabelRanker(4, learners=learners)
+    rows = np.array([one.learn(x, y) for x, y in zip(X, Y, strict=True)])
+    assert one.n_restarts > 0
+    several = bl.LabelRanker(4, learners=learners, n_threads=n_threads)
+    blocks = [several.learn(X[part], Y[part]) for part in (slice(0, 650), slice(650, 1400))]
+    np.testing.assert_array_equal(np.concatenate(blocks), rows)
+    assert several.n_restarts == one.n_restarts
+    np.testing.assert_array_equal(several.expert_weights, one.expert_weights)

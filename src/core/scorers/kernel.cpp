@@ -208,6 +208,21 @@ class KernelScorer final : public Scorer {
                             static_cast<std::int32_t>(n_landmarks_), ridge_);
     }
 
+    // With the rows so far and the one at hand, and room for that, but no model of them.
+    KernelScorer with_rows_alone() const {
+        KernelScorer copy = as_new();
+        copy.n_rows_ = n_rows_;
+        copy.scale_ = scale_;
+        copy.landmarks_ = landmarks_;
+        copy.importance_ = importance_;
+        copy.labels_ = labels_;
+        copy.query_.entries = query_.entries;
+        copy.landmarks_.make_room_for(query_.entries.size(), 1);
+        make_room(copy.importance_, 1);
+        make_room(copy.labels_, n_labels_);
+        return copy;
+    }
+
     // Both follow from the number of rows alone, and so need no place in the saved state.
     bool is_fit() const { return n_rows_ >= std::min(kFirstFit, n_landmarks_); }
     bool is_time_to_fit(std::size_t n_rows) const {
@@ -314,8 +329,7 @@ class KernelScorer final : public Scorer {
         learn(Row(), lesson.targets, importance, raw);
     }
     void make_next(const Targets& targets, double importance, const double* raw) {
-        next_.made = std::make_unique<KernelScorer>(*this);
-        next_.made->make_room_for_rows(query_.entries.size(), 1);
+        next_.made = std::make_unique<KernelScorer>(with_rows_alone());
         next_.made->keep(targets, importance, raw);
         next_.made->fit();
     }
@@ -355,25 +369,23 @@ class KernelScorer final : public Scorer {
     void fit() {
         landmarks_.fit(scale_);
         const bool last = n_rows_ == n_landmarks_;
-        PackedSymmetric kernel(n_rows_);
-        landmarks_.kernel_of_centres(
-            [&](std::size_t i, const double* values) { std::copy_n(values, i + 1, kernel.row(i)); });
-        if (last) kernel.add_diagonal(kJitter);
         for (double lift = kJitter;; lift *= 10.0) {
-            PackedSymmetric noisy = kernel, plain = last ? kernel : PackedSymmetric();
+            PackedSymmetric noisy(n_rows_);
+            landmarks_.kernel_of_centres(
+                [&](std::size_t i, const double* values) { std::copy_n(values, i + 1, noisy.row(i)); });
+            if (last) noisy.add_diagonal(kJitter);
+            for (double added = kJitter; added < lift; added *= 10.0) noisy.add_diagonal(added);
+            PackedSymmetric plain = last ? noisy : PackedSymmetric();
             for (std::size_t i = 0; i < n_rows_; ++i) noisy.row(i)[i] += ridge_ / importance_[i];
-            if (noisy.invert() && plain.invert()) {
-                solve(noisy);
-                if (last) {
-                    finish(std::move(plain), noisy);
-                } else {
-                    // No later than after as many rows more everything is found anew: what is rounded does not add up.
-                    model_.covariance() = std::move(noisy);
-                    model_.covariance().make_coarse(true);
-                }
-                return;
-            }
-            kernel.add_diagonal(lift);
+            bool is_noisy_sound = false, is_plain_sound = false;
+            share(2, [&](int i) { i == 0 ? is_noisy_sound = noisy.invert() : is_plain_sound = plain.invert(); });
+            if (!is_noisy_sound || !is_plain_sound) continue;
+            solve(noisy);
+            if (last) return finish(std::move(plain), noisy);
+            // No later than after as many rows more everything is found anew: what is rounded does not add up.
+            model_.covariance() = std::move(noisy);
+            model_.covariance().make_coarse(true);
+            return;
         }
     }
 
