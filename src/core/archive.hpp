@@ -91,10 +91,10 @@ class ArchiveView {
                                         " entries, expected " + std::to_string(wanted));
     }
     // All of an array that must have so many values.
-    template <class T>
-    void read(const std::string& name, std::size_t wanted, std::vector<T>& out) const {
+    template <class T, class Allocator>
+    void read(const std::string& name, std::size_t wanted, std::vector<T, Allocator>& out) const {
         expect<T>(name, wanted);
-        std::vector<T> values(wanted);  // not more room than needed
+        std::vector<T, Allocator> values(wanted);  // not more room than needed
         fetch(name, 0, values.data(), wanted * sizeof(T));
         out.swap(values);
     }

@@ -16,7 +16,6 @@
 #include "core/math.hpp"
 #include "core/scorer.hpp"
 #include "core/symmetric.hpp"
-#include "core/thread_pool.hpp"
 
 namespace boostline {
 
@@ -152,18 +151,13 @@ class Landmarks {
         block.points.resize(n * d_);
         block.squares.resize(n * width);
         block.kernel.resize(n * stride);
-        const double work = static_cast<double>(n * n_) * static_cast<double>(d_);
-        share_range(n, kRowsOfThread, work, [&](std::size_t first, std::size_t end) {
-            for (std::size_t r = first; r < end; ++r)
-                standardise_dense(standard(), x[r].dense, d_, block.points.data() + r * d_);
-            points_.distances(block.points.data() + first * d_, end - first, n_, block.squares.data() + first * width,
-                              width);
-            for (std::size_t r = first; r < end; ++r) {
-                double* out = &block.kernel[r * stride];
-                exponential_kernel(&block.squares[r * width], n_, width_, out);
-                std::fill(out + n_, out + stride, 0.0);
-            }
-        });
+        for (std::size_t r = 0; r < n; ++r) standardise_dense(standard(), x[r].dense, d_, &block.points[r * d_]);
+        points_.distances(block.points.data(), n, n_, block.squares.data());
+        for (std::size_t r = 0; r < n; ++r) {
+            double* out = &block.kernel[r * stride];
+            exponential_kernel(&block.squares[r * width], n_, width_, out);
+            std::fill(out + n_, out + stride, 0.0);
+        }
     }
     // Of the rows of kernel_block with each other, for kernel_among.
     void place_among(std::size_t n, KernelBlock& block) const {
@@ -277,8 +271,7 @@ class Landmarks {
         exponential_kernel(out, n, width_);
     }
 
-    static constexpr std::size_t kRowsOfThread = 8;  // at least: each passes along all centres
-    static constexpr double kLeastSquare = 1e-12;    // of the width, when all rows are alike
+    static constexpr double kLeastSquare = 1e-12;  // of the width, when all rows are alike
 
     std::size_t d_, n_ = 0;
     bool is_dense_ = false;

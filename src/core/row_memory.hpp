@@ -167,6 +167,24 @@ class RowMemory {
     }
 
   private:
+    // What nobody has written to stays as it is, untouched: half of a pool may wait for rows for a long time.
+    template <class T>
+    struct Untouched : std::allocator<T> {
+        template <class U>
+        struct rebind {
+            using other = Untouched<U>;
+        };
+        template <class U>
+        void construct(U* place) noexcept {
+            ::new (static_cast<void*>(place)) U;
+        }
+        template <class U, class... Values>
+        void construct(U* place, Values&&... values) {
+            ::new (static_cast<void*>(place)) U(std::forward<Values>(values)...);
+        }
+    };
+    template <class T>
+    using Pool = std::vector<T, Untouched<T>>;
     static constexpr std::size_t kNowhere = ~std::size_t{0};
 
     RowView row_in(std::size_t slot) const {
@@ -236,9 +254,9 @@ class RowMemory {
     }
 
     LabelRing ring_;
-    std::size_t head_ = 0, held_ = 0;               // in the pool: behind the newest row; entries in use
-    std::vector<std::int32_t> index_, next_index_;  // next: a larger pool, made ready for a row that is to come
-    std::vector<double> value_, next_value_;
+    std::size_t head_ = 0, held_ = 0;        // in the pool: behind the newest row; entries in use
+    Pool<std::int32_t> index_, next_index_;  // next: a larger pool, made ready for a row that is to come
+    Pool<double> value_, next_value_;
     std::vector<std::size_t> start_;  // by slot
     std::vector<std::int32_t> length_;
 };

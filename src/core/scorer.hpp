@@ -109,9 +109,9 @@ void make_room(std::vector<T>& vector, std::size_t more) {
 }
 
 // Empties a vector and gives its memory back.
-template <class T>
-void release(std::vector<T>& vector) noexcept {
-    std::vector<T>().swap(vector);
+template <class Vector>
+void release(Vector& vector) noexcept {
+    Vector().swap(vector);
 }
 
 // Copies an n x old_width matrix into an n x new_width one, new columns filled with `fill`.

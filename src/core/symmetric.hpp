@@ -26,6 +26,8 @@ class PackedSymmetric {
     // about the same memory traffic for one as for sixteen.
     static constexpr std::size_t kPending = 16;
     static constexpr std::size_t kGrowth = 64;  // vectors of pending changes get longer by this much
+    // Numbers between such vectors: whole pages apart, they would share few places in the first cache.
+    static constexpr std::size_t kApart = 8;
 
     explicit PackedSymmetric(std::size_t n = 0, double diagonal = 0.0) : n_(n), cells_(packed_row(padded(n)), 0.0) {
         add_diagonal(diagonal);
@@ -179,7 +181,7 @@ class PackedSymmetric {
     bool invert() {
         flush();
         const std::size_t length = padded(n_);
-        std::vector<double> panel(kPending * length), ones(kPending, 1.0);
+        std::vector<double> panel(kPending * (length + kApart)), ones(kPending, 1.0);
         for (std::size_t from = 0; from < n_; from += kPending)
             if (!sweep(from, std::min(kPending, n_ - from), panel, ones, length)) return false;
         for (double& cell : cells_) cell = -cell;
@@ -245,13 +247,13 @@ class PackedSymmetric {
     // Longer vectors for what is to be pending, beside those that are: what is pending is applied when they are needed,
     // not before.
     void make_pending_ready(std::size_t n) {
-        if (n <= stride_) return;
+        if (n + kApart <= stride_) return;
         factor_.resize(kPending, 0.0);
-        const std::size_t wanted = kPending * ((n + kGrowth - 1) / kGrowth * kGrowth);
+        const std::size_t wanted = kPending * ((n + kGrowth - 1) / kGrowth * kGrowth + kApart);
         if (next_pending_.size() < wanted) next_pending_.resize(wanted, 0.0);
     }
     void reserve_pending(std::size_t n) {
-        if (n <= stride_) return;
+        if (n + kApart <= stride_) return;
         make_pending_ready(n);
         flush();
         pending_.swap(next_pending_);
@@ -261,6 +263,7 @@ class PackedSymmetric {
 
     bool sweep(std::size_t from, std::size_t m, std::vector<double>& panel, const std::vector<double>& ones,
                std::size_t length) {
+        static_assert(kPending == kPanel, "a panel has the rows of a sweep");
         double chol[kPending][kPending], inverse[kPending][kPending] = {};
         for (std::size_t j = 0; j < m; ++j)
             for (std::size_t c = 0; c <= j; ++c) {
@@ -274,26 +277,17 @@ class PackedSymmetric {
                 }
             }
         std::fill(panel.begin(), panel.end(), 0.0);
-        const auto column = [&](std::size_t j) { return &panel[j * length]; };
-        const auto divide = [&](std::size_t j) {
-            double* g = column(j);
-            for (std::size_t i = 0; i < length; ++i) g[i] /= chol[j][j];
-        };
-        for (std::size_t j = 0; j < m; ++j) {  // G
-            double* g = column(j);
-            std::copy_n(row(from + j), from, g);
-            for (std::size_t i = from + m; i < n_; ++i) g[i] = row(i)[from + j];
-            for (std::size_t p = 0; p < j; ++p) add_multiple(-chol[j][p], column(p), length, g);
-            divide(j);
-        }
-        packed_subtract(cells_.data(), length, panel.data(), length, ones.data(), kPending);
-        for (std::size_t j = m; j-- > 0;) {  // G L^-1
-            for (std::size_t p = j + 1; p < m; ++p) add_multiple(-chol[p][j], column(p), length, column(j));
-            divide(j);
-            const double* g = column(j);
-            std::copy_n(g, from, row(from + j));
-            for (std::size_t i = from + m; i < n_; ++i) row(i)[from + j] = g[i];
-        }
+        double* const g = panel.data();
+        const std::size_t stride = length + kApart;
+        for (std::size_t j = 0; j < m; ++j) std::copy_n(row(from + j), from, g + j * stride);
+        for (std::size_t i = from + m; i < n_; ++i)
+            for (std::size_t j = 0; j < m; ++j) g[j * stride + i] = row(i)[from + j];
+        solve_panel(g, length, stride, m, chol[0], false);  // G
+        packed_subtract(cells_.data(), length, g, stride, ones.data(), kPending);
+        solve_panel(g, length, stride, m, chol[0], true);  // G L^-1
+        for (std::size_t j = 0; j < m; ++j) std::copy_n(g + j * stride, from, row(from + j));
+        for (std::size_t i = from + m; i < n_; ++i)
+            for (std::size_t j = 0; j < m; ++j) row(i)[from + j] = g[j * stride + i];
         for (std::size_t j = 0; j < m; ++j)  // L^-1
             for (std::size_t c = 0; c <= j; ++c) {
                 double sum = c == j ? 1.0 : 0.0;

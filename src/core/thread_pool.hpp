@@ -188,8 +188,8 @@ class ThreadPool {
             workers_.clear();
         }
 
-        static constexpr int kSpins =
-            4000;  // loops follow each other within microseconds: look a while before sleeping
+        // About .1 ms: loops follow each other within microseconds, so look a while before sleeping.
+        static constexpr int kSpins = 4000;
 
         std::vector<std::thread> workers_;
         std::mutex mutex_;
@@ -215,20 +215,6 @@ void share(int n, Task&& task) {
 }
 // How many threads there may be for it.
 inline int n_sharing() { return ThreadPool::at_hand() == nullptr ? 1 : ThreadPool::at_hand()->n_threads(); }
-
-// Calls task(first, end) for parts of [0, n), one for each thread, that begin at multiples of `step`; for all at once
-// where there is so little work, in multiplications, that a thread would not be worth it.
-template <class Task>
-void share_range(std::size_t n, std::size_t step, double work, Task&& task) {
-    constexpr double kLeastWork = 1e6;
-    const auto n_parts = static_cast<std::size_t>(work < kLeastWork ? 1 : n_sharing());
-    const std::size_t size = (n + n_parts * step - 1) / (n_parts * step) * step;
-    if (n_parts == 1 || size >= n) return task(std::size_t{0}, n);
-    share(static_cast<int>((n + size - 1) / size), [&](int part) {
-        const std::size_t first = static_cast<std::size_t>(part) * size;
-        task(first, std::min(first + size, n));
-    });
-}
 
 // Threads for calls that may come at the same time: one of them gets the threads, the others work alone. A copy has
 // none yet.

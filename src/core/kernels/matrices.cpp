@@ -20,6 +20,9 @@ void packed_subtract(double* cells, std::size_t n_padded, const double* vectors,
                      const double* factor, std::size_t n_vectors, float* coarse) {
     BOOSTLINE_AT_WIDTH(packed_subtract(cells, n_padded, vectors, stride, factor, n_vectors, coarse))
 }
+void solve_panel(double* panel, std::size_t length, std::size_t stride, std::size_t m, const double* chol, bool back) {
+    BOOSTLINE_AT_WIDTH(solve_panel(panel, length, stride, m, chol, back))
+}
 void combine_rows(const double* z, std::size_t stride, std::size_t n_rows, std::size_t n, const double* w,
                   std::size_t k, double* out) {
     BOOSTLINE_AT_WIDTH(combine_rows(z, stride, n_rows, n, w, k, out))

@@ -43,6 +43,11 @@ void coarse_multiply(const float* cells, std::size_t n_padded, const float* x, s
 void packed_subtract(double* cells, std::size_t n_padded, const double* vectors, std::size_t stride,
                      const double* factor, std::size_t n_vectors, float* coarse = nullptr);
 
+// The m columns of a panel, of `length` numbers (a multiple of 8) and a stride apart, times L^-T, or with `back` times
+// L^-1; L has m rows and columns, at most kPanel, and its rows are kPanel apart.
+constexpr std::size_t kPanel = 16;
+void solve_panel(double* panel, std::size_t length, std::size_t stride, std::size_t m, const double* chol, bool back);
+
 // out = z^T W for n_rows vectors z, a stride apart, and W of n rows and k columns. Each label's sum runs over the
 // inputs in order.
 void combine_rows(const double* z, std::size_t stride, std::size_t n_rows, std::size_t n, const double* w,

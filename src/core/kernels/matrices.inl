@@ -145,6 +145,33 @@ void packed_subtract(double* cells, std::size_t n_padded, const double* vectors,
         }
 }
 
+// A vector of rows at a time; whatever a column is to lose goes in the order of the columns that it is taken from.
+template <bool kBack>
+inline void solve_rows(double* rows, std::size_t stride, std::size_t m, const double* chol) {
+    Doubles g[kPanel];
+    for (std::size_t j = 0; j < m; ++j) g[j] = load(rows + j * stride);
+    for (std::size_t step = 0; step < m; ++step) {
+        const std::size_t p = kBack ? m - 1 - step : step;
+        // Of those after it (before it, on the way back) only p is left to be taken from.
+        if (!kBack) {
+            g[p] /= chol[p * kPanel + p];
+            for (std::size_t j = p + 1; j < m; ++j) g[j] += g[p] * -chol[j * kPanel + p];
+        } else {
+            for (std::size_t other = p + 1; other < m; ++other) g[p] += g[other] * -chol[other * kPanel + p];
+            g[p] /= chol[p * kPanel + p];
+        }
+    }
+    for (std::size_t j = 0; j < m; ++j) store(rows + j * stride, g[j]);
+}
+void solve_panel(double* panel, std::size_t length, std::size_t stride, std::size_t m, const double* chol, bool back) {
+    for (std::size_t i = 0; i < length; i += kDoubles) {
+        if (m == kPanel)  // known to the compiler, so that all stays in registers
+            back ? solve_rows<true>(panel + i, stride, kPanel, chol) : solve_rows<false>(panel + i, stride, kPanel, chol);
+        else
+            back ? solve_rows<true>(panel + i, stride, m, chol) : solve_rows<false>(panel + i, stride, m, chol);
+    }
+}
+
 // kRows rows and kVectors vectors of columns at a time: enough sums side by side that none waits for itself.
 template <std::size_t kRows, std::size_t kVectors>
 inline void combine_columns(const double* z, std::size_t stride, std::size_t n, const double* w, std::size_t k,

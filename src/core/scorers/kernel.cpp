@@ -9,6 +9,7 @@
 #include "core/landmarks.hpp"
 #include "core/least_squares.hpp"
 #include "core/scorer_kinds.hpp"
+#include "core/thread_pool.hpp"
 
 namespace boostline {
 namespace {
