@@ -97,7 +97,8 @@ class Booster {
     std::size_t n_rows_at_hand() const {
         constexpr std::size_t kMostAtHand = 4 * kMostTogether, kMostLabels = 1 << 20;
         const auto k = static_cast<std::size_t>(std::max(n_labels_, 1));
-        return learners_.n_threads() == 1 ? kMostTogether : std::clamp(kMostLabels / k, kMostTogether, kMostAtHand);
+        if (learners_.n_threads() == 1 || learners_.hear_costs()) return kMostTogether;
+        return std::clamp(kMostLabels / k, kMostTogether, kMostAtHand);
     }
 
     // Caps for the votes of a learner, and for the entries of a row that is kept in case the stream has changed.

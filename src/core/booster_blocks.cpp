@@ -17,6 +17,7 @@ void Booster::learn_block(Example* rows, std::size_t n, double* scores, std::siz
                 voted = 0;  // rows before `voted` have been learned by the learners, and their votes are there
     bool has_changed = false;
     const auto look = [&]() noexcept {
+        learners_.finish_block(k, block_votes_.data());
         done +=
             look_at_block(rows + done, voted - done, scores + done * stride, stride, with_probabilities, has_changed);
     };
@@ -35,7 +36,9 @@ void Booster::learn_block(Example* rows, std::size_t n, double* scores, std::siz
                 i == 0 ? learners_.learn_block(rows + voted, together, k, next_votes_.data()) : look();
             });
             block_votes_.swap(next_votes_);
-            if (!go_on(voted + together) || n_sharing() > 1) continue;
+            if (!go_on(voted + together)) continue;
+            learners_.hold_block(together);
+            if (n_sharing() > 1) continue;
             look();
             block_votes_.swap(next_votes_);  // the same room for the next
             go_on(voted);

@@ -3,7 +3,7 @@
 // them. A single scorer is a committee of one.
 #pragma once
 
-#include <atomic>
+#include <array>
 #include <chrono>
 #include <numeric>
 
@@ -27,7 +27,7 @@ class Committee final : public Learner {
         for (std::size_t i = 0; i < members_.size(); ++i)
             for (const std::size_t j : members_[i].reads)
                 if (j >= i) throw std::invalid_argument("a member reads the scores of members before it");
-        find_readers();
+        find_first();
     }
     Committee(const Committee& other)
         : members_(other.members_),
@@ -35,7 +35,7 @@ class Committee final : public Learner {
           n_features_(other.n_features_),
           workspace_(other.workspace_) {
         for (Member& member : members_) member.scorer = member.scorer->clone();
-        find_readers();
+        find_first();
     }
 
     std::string kind() const override { return members_.size() == 1 ? members_[0].scorer->kind() : "committee"; }
@@ -87,60 +87,65 @@ class Committee final : public Learner {
     std::size_t make_room_for_block(const Example* rows, std::size_t n) override {
         for (const Member& member : members_)
             if (!member.scorer->takes_blocks()) return 0;
-        block_.resize(members_.size(), n, n_labels_);
-        block_.features.resize(n);
-        lessons_.resize(std::max(lessons_.size(), n));
+        Ahead& own = ahead_[0];
+        own.block.resize(members_.size(), n, n_labels_);
+        own.block.features.resize(n);
+        own.lessons.resize(std::max(own.lessons.size(), n));
         for (std::size_t r = 0; r < n; ++r) {
-            block_.features[r] = rows[r].x;
-            lessons_[r].targets.assign(rows[r].labels);
-            lessons_[r].importance = rows[r].is_learned() ? rows[r].labels.importance : 0.0;
+            own.block.features[r] = rows[r].x;
+            own.lessons[r].targets.assign(rows[r].labels);
+            own.lessons[r].importance = rows[r].is_learned() ? rows[r].labels.importance : 0.0;
         }
         // Of rows without a pair most members learn nothing.
-        ranked_lessons_.clear();
+        own.ranked_lessons.clear();
         if (std::any_of(rows, rows + n, [](const Example& row) { return !is_for_all(row.labels); })) {
-            ranked_lessons_.assign(lessons_.begin(), lessons_.begin() + static_cast<std::ptrdiff_t>(n));
+            own.ranked_lessons.assign(own.lessons.begin(), own.lessons.begin() + static_cast<std::ptrdiff_t>(n));
             for (std::size_t r = 0; r < n; ++r)
-                if (!is_for_all(rows[r].labels)) ranked_lessons_[r].importance = 0.0;
+                if (!is_for_all(rows[r].labels)) own.ranked_lessons[r].importance = 0.0;
         }
+        const double total = std::accumulate(seconds_.begin(), seconds_.end(), 0.0);
+        shares_ = n_sharing() > 1 && (n_unfinished_ > 0 || total >= kWorthThreads);
+        // Members that read others may have a block before this one still to learn.
         for (std::size_t i = 0; i < members_.size() && n > 1; ++i) {
-            const Row* x = members_[i].reads.empty() ? block_.features.data() : place_inputs(i, n, block_);
-            n = std::min(n, members_[i].scorer->make_room_for_block(x, lessons_of(i), n));
+            Scorer& scorer = *members_[i].scorer;
+            if (members_[i].reads.empty()) {
+                n = std::min(n, scorer.make_room_for_block(own.block.features.data(), lessons_of(i, own), n));
+            } else {
+                const std::size_t taken = scorer.make_room_for_block(nullptr, nullptr, n_unfinished_ + n);
+                n = taken > n_unfinished_ ? std::min(n, taken - n_unfinished_) : 0;
+            }
         }
         return n;
     }
-    // In several threads: members that wait for nobody, those that took longest last time before the others. Who has
-    // given the last scores that a member waits for goes on with that member.
+    // In several threads: first the members that wait for nobody, those that took longest last time before the others.
+    // The members that read these follow in `finish_block`, beside the first ones of the next block.
     void learn_block(const Example*, std::size_t n, double* votes, std::size_t stride) noexcept override {
-        const auto learn = [&](std::size_t i) {
-            const auto start = std::chrono::steady_clock::now();
-            const Row* rows = rows_of(i, block_.features.data(), n, block_);
-            members_[i].scorer->learn_block(rows, lessons_of(i), n, n_labels_, block_.raw_of(i));
-            make_block_votes(i, n, block_, votes, stride);
-            seconds_[i] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        };
-        if (std::accumulate(seconds_.begin(), seconds_.end(), 0.0) < kWorthThreads || n_sharing() == 1) {
-            for (std::size_t i = 0; i < members_.size(); ++i) learn(i);
+        if (!shares_) {
+            for (std::size_t i = 0; i < members_.size(); ++i) learn_member(i, n, ahead_[0], votes, stride);
             return;
         }
         std::sort(first_.begin(), first_.end(), [&](std::size_t a, std::size_t b) {
             return seconds_[a] != seconds_[b] ? seconds_[a] > seconds_[b] : a < b;
         });
-        for (std::size_t i = 0; i < members_.size(); ++i)
-            n_awaited_[i].store(members_[i].reads.size(), std::memory_order_relaxed);
-        const auto learn_with_readers = [&](auto&& again, std::size_t i) -> void {
-            learn(i);
-            for (const std::size_t reader : readers_[i])
-                if (n_awaited_[reader].fetch_sub(1) == 1) again(again, reader);
-        };
         share(static_cast<int>(first_.size()),
-              [&](int item) { learn_with_readers(learn_with_readers, first_[static_cast<std::size_t>(item)]); });
+              [&](int item) { learn_member(first_[static_cast<std::size_t>(item)], n, ahead_[0], votes, stride); });
+    }
+    void hold_block(std::size_t n) noexcept override {
+        if (!shares_) return;
+        std::swap(ahead_[0], ahead_[1]);
+        n_unfinished_ = n;
+    }
+    void finish_block(double* votes, std::size_t stride) noexcept override {
+        for (std::size_t i = 0; i < members_.size() && n_unfinished_ > 0; ++i)
+            if (!members_[i].reads.empty()) learn_member(i, n_unfinished_, ahead_[1], votes, stride);
+        n_unfinished_ = 0;
     }
 
     void grow_labels(std::int32_t n) override {
         for (const Member& member : members_) member.scorer->grow_labels(n);
         n_labels_ = static_cast<std::size_t>(n);
         workspace_ = Workspace();
-        block_ = Block();
+        ahead_ = {};
     }
     void grow_features(std::int64_t n, bool were_missing) override {
         for (const Member& member : members_) {
@@ -160,7 +165,9 @@ class Committee final : public Learner {
 
     std::size_t memory_bytes() const override {
         std::size_t total = sizeof(*this) + (workspace_.raw.capacity() + workspace_.inputs.capacity()) * sizeof(double);
-        total += block_.memory_bytes() + (lessons_.size() + ranked_lessons_.size()) * (sizeof(Lesson) + n_labels_);
+        for (const Ahead& ahead : ahead_)
+            total += ahead.block.memory_bytes() +
+                     (ahead.lessons.size() + ahead.ranked_lessons.size()) * (sizeof(Lesson) + n_labels_);
         for (const Member& member : members_) total += member.scorer->memory_bytes();
         return total;
     }
@@ -200,14 +207,27 @@ class Committee final : public Learner {
                    (features.capacity() + rows.capacity()) * sizeof(Row);
         }
     };
+    // A block that is being learned, and what is to be learned of it; the second lessons are for members that want a
+    // pair to rank.
+    struct Ahead {
+        Block block;
+        std::vector<Lesson> lessons, ranked_lessons;
+    };
     // Whether every member learns from a row: there is a pair to rank, or a label is not known.
     static bool is_for_all(const Labels& labels) { return labels.has_pairs() || !labels.are_all_known(); }
     bool learns(std::size_t i, const Labels& labels) const {
         return is_for_all(labels) || members_[i].scorer->learns_without_pairs();
     }
-    const Lesson* lessons_of(std::size_t i) const {
-        return (ranked_lessons_.empty() || members_[i].scorer->learns_without_pairs() ? lessons_ : ranked_lessons_)
-            .data();
+    const Lesson* lessons_of(std::size_t i, const Ahead& ahead) const {
+        const bool are_all = ahead.ranked_lessons.empty() || members_[i].scorer->learns_without_pairs();
+        return (are_all ? ahead.lessons : ahead.ranked_lessons).data();
+    }
+    void learn_member(std::size_t i, std::size_t n, Ahead& ahead, double* votes, std::size_t stride) {
+        const auto start = std::chrono::steady_clock::now();
+        const Row* rows = rows_of(i, ahead.block.features.data(), n, ahead.block);
+        members_[i].scorer->learn_block(rows, lessons_of(i, ahead), n, n_labels_, ahead.block.raw_of(i));
+        make_block_votes(i, n, ahead.block, votes, stride);
+        seconds_[i] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
 
     static constexpr double kWorthThreads = 5e-5;  // seconds of work that pay for waking them
@@ -243,13 +263,9 @@ class Committee final : public Learner {
                        votes + r * stride + i * n_labels_);
     }
 
-    void find_readers() {
-        readers_.resize(members_.size());
-        for (std::size_t i = 0; i < members_.size(); ++i) {
-            for (const std::size_t read : members_[i].reads) readers_[read].push_back(i);
+    void find_first() {
+        for (std::size_t i = 0; i < members_.size(); ++i)
             if (members_[i].reads.empty()) first_.push_back(i);
-        }
-        n_awaited_ = std::vector<std::atomic<std::size_t>>(members_.size());
         seconds_.assign(members_.size(), 1.0);
     }
 
@@ -273,12 +289,11 @@ class Committee final : public Learner {
     std::int64_t n_features_;
     Workspace workspace_;  // between predict_to_learn and learn
     Targets targets_;
-    Block block_;
-    std::vector<Lesson> lessons_, ranked_lessons_;     // of the block; the second for members that want a pair to rank
-    std::vector<std::size_t> first_;                   // members that read the features
-    std::vector<std::vector<std::size_t>> readers_;    // of each member's scores
-    std::vector<std::atomic<std::size_t>> n_awaited_;  // members that each still waits for
-    std::vector<double> seconds_;                      // that each member took for the last block
+    std::array<Ahead, 2> ahead_;      // the block at hand, and one before it that is not finished
+    bool shares_ = false;             // the block at hand among threads, which leave the readers for later
+    std::size_t n_unfinished_ = 0;    // rows of the one before it
+    std::vector<std::size_t> first_;  // members that read the features
+    std::vector<double> seconds_;     // that each member took for its last block
 };
 
 }  // namespace boostline

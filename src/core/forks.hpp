@@ -2,8 +2,8 @@
 // with the locks they held still taken and with what they were changing half changed. So
 //
 // - a thread changes a model only within a `Change`. A fork waits until no thread is inside one, which takes a row,
-//   or at most 256 rows of a block, and no thread enters one while a process is being forked: a child has every model as
-//   it was after a whole number of rows;
+//   or at most 256 rows of a block, and no thread enters one while a process is being forked: a child has every model
+//   as it was after a whole number of rows;
 // - calls into Python leave the Change for their length (`Pause`), since a thread that forks holds the GIL while it
 // waits;
 // - in the child all `AfterFork` objects (locks) are told; threads are known to be gone by the `fork_generation`.

@@ -30,6 +30,9 @@ class LearnerGroup {
     const Learners& all() const { return learners_; }
     std::size_t n_votes() const { return n_votes_; }
     bool has_serial() const { return !serial_.empty(); }
+    bool hear_costs() const {
+        return std::any_of(learners_.begin(), learners_.end(), [](const auto& l) { return l->hears_costs(); });
+    }
     std::size_t first_vote(std::size_t i) const { return first_vote_[i]; }
     std::vector<std::size_t> votes_on_rows() const {
         std::vector<std::size_t> votes;
@@ -54,6 +57,13 @@ class LearnerGroup {
     void learn_block(const Example* rows, std::size_t n, std::size_t k, double* votes) noexcept {
         for (std::size_t i = 0; i < learners_.size(); ++i)
             learners_[i]->learn_block(rows, n, votes + first_vote_[i] * k, n_votes_ * k);
+    }
+    void hold_block(std::size_t n) noexcept {
+        for (const auto& learner : learners_) learner->hold_block(n);
+    }
+    void finish_block(std::size_t k, double* votes) noexcept {
+        for (std::size_t i = 0; i < learners_.size(); ++i)
+            learners_[i]->finish_block(votes + first_vote_[i] * k, n_votes_ * k);
     }
 
     // As in Learner, of all learners; with one thread only, for what is fetched is fetched to one core. Returns whether

@@ -109,8 +109,9 @@ class RecursiveLeastSquares {
             residual_[l] = target[l] < 0 ? 0.0 : static_cast<double>(target[l]) - f[l];
         // Only a covariance that was forged, or weights, take such a step; the weights have to stay within kLargest.
         constexpr double kLargestStep = 1e80;
-        if (!(largest_of(gain_.data(), n) * largest_of(residual_.data(), n_labels_) / c <= kLargestStep))
-            return repair();
+        const double step = std::sqrt(dot(gain_.data(), gain_.data(), padded(n))) *
+                            std::sqrt(dot(residual_.data(), residual_.data(), n_labels_)) / c;
+        if (!(step <= kLargestStep)) return repair();
         add_outer(1.0 / c, gain_.data(), n, residual_.data(), n_labels_, weights_.data());
         covariance_.subtract(gain_.data(), 1.0 / (c * stretch_));
         if (covariance_.n_pending() == 0 && !covariance_.has_positive_diagonal()) repair();
@@ -205,12 +206,6 @@ class RecursiveLeastSquares {
         if (stretch_ != 1.0)
             for (double& g : gain_) g *= stretch_;
         return dot(z, gain_.data(), gain_.size());
-    }
-
-    static double largest_of(const double* v, std::size_t n) {
-        double found = 0.0;
-        for (std::size_t i = 0; i < n; ++i) found = std::max(found, std::fabs(v[i]));
-        return found;
     }
 
     static bool all_finite(const double* v, std::size_t n) {

@@ -75,7 +75,8 @@ class Scorer {
     // Whether there is anything to gain by it.
     virtual bool takes_blocks() const { return true; }
     // Returns how many of these rows `learn_block` can take, from the first on, and reserves all the memory for them.
-    // Below 2: the next row has to be learned alone. Rows of other members' scores are not filled in yet.
+    // Below 2: the next row has to be learned alone. A scorer that reads other members'
+    // scores hears of their number alone, without rows and lessons.
     virtual std::size_t make_room_for_block(const Row*, const Lesson*, std::size_t) { return 0; }
     // Scores every row, then learns it. There is room for all, so neither this nor `prepare` fails.
     virtual void learn_block(const Row* x, const Lesson* lessons, std::size_t n, std::size_t k, double* raw) {

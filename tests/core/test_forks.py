@@ -107,7 +107,7 @@ def test_multiprocessing_with_fork_returns():
 
 @each_model
 def test_beside_a_thread_that_learns_a_child_has_whole_rows(make):
-    X, Y = stream(600)
+    X, Y = stream(3000)
     model = make(n_threads=2)
     model.learn(X[0], Y[0])
 
@@ -129,7 +129,7 @@ def test_beside_a_thread_that_learns_a_child_has_whole_rows(make):
         n_forks += 1
     learner.join()
     assert n_forks > 0
-    assert model.clock == 600
+    assert model.clock == 3000
 
 
 def test_a_child_of_a_learner_ends_its_row_there():
