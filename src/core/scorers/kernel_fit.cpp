@@ -28,15 +28,27 @@ void KernelScorer::fit() {
     landmarks_.fit(scale_);
     const bool last = n_rows_ == n_landmarks_;
     for (double lift = kJitter;; lift *= 10.0) {
-        PackedSymmetric noisy(n_rows_);
-        landmarks_.kernel_of_centres(
-            [&](std::size_t i, const double* values) { std::copy_n(values, i + 1, noisy.row(i)); });
-        if (last) noisy.add_diagonal(kJitter);
-        for (double added = kJitter; added < lift; added *= 10.0) noisy.add_diagonal(added);
-        PackedSymmetric plain = last ? noisy : PackedSymmetric();
-        for (std::size_t i = 0; i < n_rows_; ++i) noisy.row(i)[i] += ridge_ / importance_[i];
-        bool is_noisy_sound = false, is_plain_sound = false;
-        share(2, [&](int i) { i == 0 ? is_noisy_sound = noisy.invert() : is_plain_sound = plain.invert(); });
+        const auto kernel_of_rows = [&] {
+            PackedSymmetric kernel(n_rows_);
+            landmarks_.kernel_of_centres(
+                [&](std::size_t i, const double* values) { std::copy_n(values, i + 1, kernel.row(i)); });
+            if (last) kernel.add_diagonal(kJitter);
+            for (double added = kJitter; added < lift; added *= 10.0) kernel.add_diagonal(added);
+            return kernel;
+        };
+        PackedSymmetric noisy, plain;
+        bool is_noisy_sound = false, is_plain_sound = !last;
+        if (last && n_sharing() == 1) plain = kernel_of_rows();
+        share(last ? 2 : 1, [&](int i) {
+            if (i == 0) {
+                noisy = last && n_sharing() == 1 ? plain : kernel_of_rows();
+                for (std::size_t r = 0; r < n_rows_; ++r) noisy.row(r)[r] += ridge_ / importance_[r];
+                is_noisy_sound = noisy.invert();
+            } else {  // another thread would only wait for a copy
+                if (n_sharing() > 1) plain = kernel_of_rows();
+                is_plain_sound = plain.invert();
+            }
+        });
         if (!is_noisy_sound || !is_plain_sound) continue;
         solve(noisy);
         if (last) return finish(std::move(plain), noisy);

@@ -4,6 +4,7 @@
 #include "core/row_memory.hpp"
 #include "core/row_scale.hpp"
 #include "core/scorer_kinds.hpp"
+#include "core/thread_pool.hpp"
 
 namespace boostline {
 namespace {
@@ -52,6 +53,11 @@ class NeighboursScorer final : public Scorer {
         std::size_t longest = scratch_.entries.size();
         for (std::size_t age = 0; age < rows_.size(); ++age) longest = std::max(longest, rows_.row(age).size);
         scratch_.row.reserve(longest + n_dense);
+        helpers_.resize(static_cast<std::size_t>(n_sharing() - 1));
+        for (Scratch& mover : helpers_) {
+            mover.row.reserve(longest + n_dense);
+            mover.point.reserve(scale_.n_features());
+        }
     }
     // Up to the next row after which the scale is looked at.
     std::size_t make_room_for_block(const Row* x, const Lesson*, std::size_t n) override {
@@ -93,10 +99,15 @@ class NeighboursScorer final : public Scorer {
         rows_.push(scratch_.entries, nullptr, importance);
         scale_.learn(scratch_.entries);
         if (!is_time_to_move(scale_.n_rows())) return;
-        for (std::size_t age = 0; age < rows_.size(); ++age) {
-            place(rows_.row(age), scratch_);
-            nearest_.replace(age, scratch_.point.data());
-        }
+        const std::size_t n_parts = helpers_.size() + 1, part = rows_.size() / n_parts + 1;
+        share(static_cast<int>(n_parts), [&](int i) {
+            Scratch& mover = i == 0 ? scratch_ : helpers_[static_cast<std::size_t>(i) - 1];
+            const std::size_t first = static_cast<std::size_t>(i) * part;
+            for (std::size_t age = first; age < std::min(first + part, rows_.size()); ++age) {
+                place(rows_.row(age), mover);
+                nearest_.replace(age, mover.point.data());
+            }
+        });
     }
 
     void grow_labels(std::int32_t n) override { nearest_.grow_labels(static_cast<std::size_t>(n)); }
@@ -112,9 +123,10 @@ class NeighboursScorer final : public Scorer {
         nearest_.clear();
     }
     std::size_t memory_bytes() const override {
-        return sizeof(*this) + scale_.memory_bytes() + rows_.memory_bytes() + nearest_.memory_bytes() +
-               scratch_.entries.memory_bytes() + scratch_.row.memory_bytes() +
-               scratch_.point.capacity() * sizeof(float) + scratch_.nearest.memory_bytes();
+        std::size_t total = sizeof(*this) + scale_.memory_bytes() + rows_.memory_bytes() + nearest_.memory_bytes() +
+                            scratch_.memory_bytes();
+        for (const Scratch& helper : helpers_) total += sizeof(Scratch) + helper.memory_bytes();
+        return total;
     }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<NeighboursScorer>(*this); }
 
@@ -142,6 +154,11 @@ class NeighboursScorer final : public Scorer {
         ScaledRow row;
         std::vector<float> point;
         NearestMemory::Scratch nearest;
+
+        std::size_t memory_bytes() const {
+            return entries.memory_bytes() + row.memory_bytes() + point.capacity() * sizeof(float) +
+                   nearest.memory_bytes();
+        }
     };
 
     // The scale moves ever more slowly, and the rows in memory follow now and then.
@@ -157,7 +174,8 @@ class NeighboursScorer final : public Scorer {
     RowScale scale_;
     RowMemory rows_;  // as they came; their targets are in nearest_
     NearestMemory nearest_;
-    Scratch scratch_;  // of the row that is being learnt
+    Scratch scratch_;               // of the row that is being learnt
+    std::vector<Scratch> helpers_;  // of further threads that scale rows anew
 };
 
 const RegisterScorer registered("neighbours", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {
