@@ -218,10 +218,8 @@ def score(model: Any, frame: Any) -> Any:
     pandas = need("pandas", "boostline.dask", "dask")
     delayed = need("dask", "boostline.dask", "dask").delayed
     meta = pandas.DataFrame({name: pandas.Series(dtype="float64") for name in names})
-    shared, task = (
-        delayed(model),
-        delayed(_score_frame),
-    )  # the model is one task, not a part of each
+    shared = delayed(model)  # one task, not a part of each
+    task = delayed(_score_frame)
     parts = [task(part, shared, names) for part in frame.to_delayed()]
     divisions = frame.divisions if frame.known_divisions else None
     dataframe = need("dask.dataframe", "boostline.dask", "dask")

@@ -134,9 +134,8 @@ class SparkFrameEngine(SparkEngine):
         by_place = {part.place: item for part, item in zip(about, items, strict=True) if part}
         given = _Given(self.session, (task, shared, by_place))
         found = self._run(self.frame.mapInPandas(_Partition(given), _RESULT))
-        for place in (
-            by_place.keys() - found.keys()
-        ):  # Spark has no task for a partition without rows
+        # Spark has no task for a partition without rows.
+        for place in by_place.keys() - found.keys():
             _pieces[:] = [iter(())]
             found[place] = task(shared, by_place[place])
         for place, part in enumerate(about):
