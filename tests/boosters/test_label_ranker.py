@@ -158,6 +158,21 @@ def test_it_recovers_from_abrupt_drift(kind):
     assert min(windows) <= 1.2 * before
 
 
+@pytest.mark.gate
+def test_labels_that_appear_raise_the_alarm():
+    """Two of six labels had never been relevant: their loss is spread so unevenly that its mean is hard to tell."""
+    alarms = 0
+    for seed in range(100, 106):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(2200, 10))
+        truth = X @ rng.normal(size=(10, 6))
+        truth[:2000, :2] = -np.inf
+        model = bl.LabelRanker(6, seed=0)
+        model.learn(X, truth + 0.3 * rng.normal(size=truth.shape) > 1.0)
+        alarms += model.n_restarts == 1
+    assert alarms >= 4
+
+
 def test_no_false_alarm_on_a_steady_stream():
     X, Y = stream(6000, seed=2)
     model = bl.LabelRanker(5, learners=bl.learners.paper_trees(10))
