@@ -27,4 +27,4 @@ def environment():
 
 @pytest.fixture
 def command():
-    return [sys.executable, "-m", "boostline.reproduce"]
+    return [sys.executable, "-m", "boostline", "reproduce"]
