@@ -112,6 +112,7 @@ class Calibration {
     void restart() noexcept {
         rows_ = std::min(rows_, kRowsAfterRestart);
         begin_row(kKeptAtRestart);
+        find_rising();  // as in a model that is loaded now
     }
 
     // Thresholds of the probabilities above which labels are named, so that micro-F1 is large.
