@@ -1,7 +1,7 @@
 """Long generated histories: time against rows and workers, and memory.
 
     python benchmarks/scale/histories.py costs            # the cost model of docs/scale.md: fitted, then checked
-    python benchmarks/scale/histories.py rows --n 5000000 # in bounded memory
+    python benchmarks/scale/histories.py rows --n 5000000 # in bounded memory; --recommended: with the whole model
 
 As `quality.py` otherwise.
 """
@@ -12,9 +12,10 @@ import argparse
 import os
 
 import numpy as np
-from generated import history_in, small_model
+from generated import LABELS, history_in, small_model
 from measuring import Clock, Dask, Watched, say
 
+import boostline as bl
 from boostline import scale
 
 
@@ -53,6 +54,7 @@ def costs(arguments: argparse.Namespace) -> None:
 
 def rows(arguments: argparse.Namespace) -> None:
     """A long history; the memory of all processes is looked at ten times a second."""
+    recommended = arguments.recommended
     with history_in(arguments.n, 50, arguments.keep) as folder:
         for n_workers in arguments.workers:
             cluster = Dask(n_workers)
@@ -63,7 +65,7 @@ def rows(arguments: argparse.Namespace) -> None:
                 clock = Clock(cluster)
                 with Watched(processes) as watched:
                     model = scale.warm_start(
-                        small_model(),
+                        bl.LabelRanker(labels=LABELS) if recommended else small_model(),
                         folder / "*.parquet",
                         engine=engine,
                         n_groups=arguments.groups,
@@ -71,6 +73,7 @@ def rows(arguments: argparse.Namespace) -> None:
                 took = clock.read()
             say(
                 job="rows",
+                model="recommended" if recommended else "small",
                 n=model.clock,
                 workers=n_workers,
                 groups=arguments.groups,
@@ -88,6 +91,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--groups", type=int, default=10, help="of `rows`")
     parser.add_argument("--workers", type=int, nargs="+", default=[2], help="of `rows`")
+    parser.add_argument("--recommended", action="store_true", help="of `rows`: the whole model")
     parser.add_argument("--keep", help="where generated histories go, to be used again")
     arguments = parser.parse_args()
     {"costs": costs, "rows": rows}[arguments.job](arguments)
