@@ -21,12 +21,14 @@ class LabelRing : public Ring {
     const std::int8_t* targets(std::size_t slot) const { return targets_.data() + slot * n_labels_; }
     double importance(std::size_t slot) const { return importance_[slot]; }
 
-    // Reserves the memory for the next n calls of `push`. Returns for how many rows there is room, at least `first`.
-    std::size_t make_room(std::size_t first, std::size_t n = 1) {
+    // Reserves the memory for the next n calls of `push`, for at least `first` rows: reserve(slots) that of others, and
+    // then its own. What tells how much there is comes last, so that there is that much of all even where one fails.
+    template <class Reserve>
+    void make_room(std::size_t first, std::size_t n, Reserve&& reserve) {
         const std::size_t slots = room(importance_.capacity(), first, n);
-        importance_.reserve(slots);
+        reserve(slots);
         targets_.reserve(slots * n_labels_);
-        return slots;
+        importance_.reserve(slots);
     }
 
     // Into the slot `next()`. The ring has a capacity.

@@ -64,7 +64,9 @@ class NearestMemory {
     void score(const float* point, Scratch& scratch, double* raw) const { score_block(point, 1, scratch, raw); }
 
     // So that the next n times `add` need no memory.
-    void make_room(std::size_t n) { points_.reserve(ring_.make_room(kPointBlock, n)); }
+    void make_room(std::size_t n) {
+        ring_.make_room(kPointBlock, n, [&](std::size_t slots) { points_.reserve(slots); });
+    }
     // So that `score` needs none, before any of these.
     void make_room_to_score(std::size_t n, Scratch& scratch) const {
         scratch.point.reserve(n_inputs_);

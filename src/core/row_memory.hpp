@@ -51,9 +51,7 @@ class RowMemory {
     // there when it is needed.
     void make_room_for(std::size_t n) {
         if (ring_.capacity() == 0) return;
-        const std::size_t slots = ring_.make_room(16);
-        start_.reserve(slots);
-        length_.reserve(slots);
+        make_slots(1);
         const std::size_t held = held_ - (ring_.is_full() ? static_cast<std::size_t>(length_[ring_.next()]) : 0);
         if (find_place(n, held, tail(ring_.is_full())) != kNowhere) return;
         make_next_pool(held + n + 1, pool_size(n, held));
@@ -62,9 +60,7 @@ class RowMemory {
     template <class MostEntries>
     void make_room_for_block(std::size_t n, MostEntries&& most_entries) {
         if (ring_.capacity() == 0) return;
-        const std::size_t slots = ring_.make_room(16, n);
-        start_.reserve(slots);
-        length_.reserve(slots);
+        make_slots(n);
         std::size_t total = 0, most = 0;
         for (std::size_t r = 0; r < n; ++r) {
             total += most_entries(r);
@@ -167,6 +163,12 @@ class RowMemory {
     }
 
   private:
+    void make_slots(std::size_t n) {
+        ring_.make_room(16, n, [&](std::size_t slots) {
+            start_.reserve(slots);
+            length_.reserve(slots);
+        });
+    }
     // What nobody has written to stays as it is, untouched: half of a pool may wait for rows for a long time.
     template <class T>
     struct Untouched : std::allocator<T> {

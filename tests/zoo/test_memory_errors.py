@@ -3,6 +3,8 @@
 Every allocation of the core within a call is made to fail, one after the other, with all that follow it.
 """
 
+import copy
+
 import numpy as np
 import pytest
 from model_zoo import SPLITTING, ZOO, D, K, each_model, rows
@@ -127,6 +129,29 @@ def test_a_block_keeps_the_rows_before_the_one_without_memory(kind):
     said = f"first {n} were learned, the others were not; clock is {n}"
     assert said in error if n < 60 else not error
     assert_same_model(model, learned(kind, X[:n], Y[:n]))
+
+
+def test_threads_keep_the_rows_before_the_one_without_memory():
+    """They look at rows while the next are learned, of which a kernel takes the 32nd and the 64th alone."""
+    X, Y = rows(90)
+    members = [L.Kernel(64), L.Linear(), L.Neighbours(), L.OutputNeighbours(), L.Stack()]
+    start = bl.LabelRanker(K, learners=[L.Committee(members), L.Recency(1.0)], n_threads=2)
+    start.learn(X[:20], Y[:20])
+    twin = copy.deepcopy(start)
+    twin.n_threads = 1
+    at = [copy.deepcopy(twin)]
+    for x, y in zip(X[20:], Y[20:], strict=True):
+        twin.learn(x, y)
+        at.append(copy.deepcopy(twin))
+    ends = set()
+    for n in range(10_000):
+        model = copy.deepcopy(start)
+        if learn_with(n, model, X[20:], Y[20:]) is not None:
+            break
+        ends.add(model.clock)
+        assert_same_model(model, at[model.clock - 20])
+    assert len(ends) > 5
+    assert_same_model(model, twin)
 
 
 def learned(kind, X, Y):
