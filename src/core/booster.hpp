@@ -259,6 +259,8 @@ class Booster {
     }
 
     std::size_t make_room_for_block(const Example* rows, std::size_t n_voted, std::size_t n);
+    bool make_room_alone(const Example* rows, std::size_t n_voted, std::size_t n);
+    bool make_room_to_look(const Example* rows, std::size_t n_voted, std::size_t n);
     std::size_t look_at_block(const Example* rows, std::size_t n, double* scores, std::size_t stride,
                               bool with_probabilities, bool& has_changed) noexcept;
     void write_probabilities(const double* scores, const double* spreads, double* out) const noexcept {

@@ -30,14 +30,25 @@ void Booster::learn_block(Example* rows, std::size_t n, double* scores, std::siz
     while (done < n) {
         const std::size_t together =
             voted < n ? make_room_for_block(rows + done, voted - done, std::min(n - voted, kMostTogether)) : 0;
-        if (together > 1) {
+        const bool is_alone = together < 2 && make_room_alone(rows + done, voted - done, n - done);
+        if (together > 1 || is_alone) {
             // The learners do not see the costs, so they go first: with threads, one block beside the look at the last.
-            share(voted > done ? 2 : 1, [&](int i) {
-                i == 0 ? learners_.learn_block(rows + voted, together, k, next_votes_.data()) : look();
-            });
+            const std::size_t n_next = is_alone ? 1 : together;
+            bool has_looked = false;
+            const auto learn_next = [&] {
+                is_alone ? learners_.learn_alone(k, next_votes_.data())
+                         : learners_.learn_block(rows + voted, together, k, next_votes_.data());
+            };
+            try {
+                share(voted > done ? 2 : 1, [&](int i) { i == 0 ? learn_next() : (has_looked = true, look()); });
+            } catch (...) {  // the row has not been learned; what is wrong is reported when it is learned as below
+                if (!has_looked) look();
+                go_on(voted);
+                continue;
+            }
             block_votes_.swap(next_votes_);
-            if (!go_on(voted + together)) continue;
-            learners_.hold_block(together);
+            if (!go_on(voted + n_next)) continue;
+            learners_.hold_block(n_next);
             if (n_sharing() > 1) continue;
             look();
             block_votes_.swap(next_votes_);  // the same room for the next
@@ -107,15 +118,29 @@ std::size_t Booster::make_room_for_block(const Example* rows, std::size_t n_vote
     try {
         learn_marked();
         n = std::min(n, learners_.make_room_for_block(rows + n_voted, n));
-        if (n < 2 || !make_own_room(rows, n_voted + n)) return 0;
-        next_votes_.resize(n * votes_.size());
-        scratch_.resize(static_cast<std::size_t>(learners_.n_threads()));
-        for (PairScratch& scratch : scratch_) scratch.reserve(static_cast<std::size_t>(n_labels_));
-        if (watches_drift_) recent_.make_room_for_block(rows, n_voted + n);
-        return n;
+        return n > 1 && make_room_to_look(rows, n_voted, n) ? n : 0;
     } catch (const std::bad_alloc&) {
         return 0;
     }
+}
+
+// The same for one row that follows at least one, of n in all, whose votes are to be looked at.
+bool Booster::make_room_alone(const Example* rows, std::size_t n_voted, std::size_t n) {
+    if (n_voted == 0 || n_voted == n || n_sharing() == 1) return false;
+    try {
+        return learners_.make_room_alone(rows[n_voted]) && make_room_to_look(rows, n_voted, 1);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+}
+
+bool Booster::make_room_to_look(const Example* rows, std::size_t n_voted, std::size_t n) {
+    if (!make_own_room(rows, n_voted + n)) return false;
+    next_votes_.resize(n * votes_.size());
+    scratch_.resize(static_cast<std::size_t>(learners_.n_threads()));
+    for (PairScratch& scratch : scratch_) scratch.reserve(static_cast<std::size_t>(n_labels_));
+    if (watches_drift_) recent_.make_room_for_block(rows, n_voted + n);
+    return true;
 }
 
 // What a booster does with the votes of a block once the learners have gone on. Returns how many rows are done: it

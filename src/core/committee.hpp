@@ -62,7 +62,7 @@ class Committee final : public Learner {
                                             &workspace_.raw[i * n_labels_]);
     }
     void cancel() noexcept override {
-        for (const Member& member : members_) member.scorer->cancel();
+        for (const std::size_t i : first_) members_[i].scorer->cancel();  // readers keep nothing between two rows
     }
     void commit(const Row& x, const Labels& labels) noexcept override {
         if (!(labels.importance > 0.0)) return;
@@ -85,37 +85,33 @@ class Committee final : public Learner {
         }
     }
     std::size_t make_room_for_block(const Example* rows, std::size_t n) override {
-        for (const Member& member : members_)
-            if (!member.scorer->takes_blocks()) return 0;
-        Ahead& own = ahead_[0];
-        own.block.resize(members_.size(), n, n_labels_);
-        own.block.features.resize(n);
-        own.lessons.resize(std::max(own.lessons.size(), n));
-        for (std::size_t r = 0; r < n; ++r) {
-            own.block.features[r] = rows[r].x;
-            own.lessons[r].targets.assign(rows[r].labels);
-            own.lessons[r].importance = rows[r].is_learned() ? rows[r].labels.importance : 0.0;
-        }
-        // Of rows without a pair most members learn nothing.
-        own.ranked_lessons.clear();
-        if (std::any_of(rows, rows + n, [](const Example& row) { return !is_for_all(row.labels); })) {
-            own.ranked_lessons.assign(own.lessons.begin(), own.lessons.begin() + static_cast<std::ptrdiff_t>(n));
-            for (std::size_t r = 0; r < n; ++r)
-                if (!is_for_all(rows[r].labels)) own.ranked_lessons[r].importance = 0.0;
-        }
+        if (!takes_blocks()) return 0;
+        read_lessons(rows, n);
         const double total = std::accumulate(seconds_.begin(), seconds_.end(), 0.0);
         shares_ = n_sharing() > 1 && (n_unfinished_ > 0 || total >= kWorthThreads);
-        // Members that read others may have a block before this one still to learn.
-        for (std::size_t i = 0; i < members_.size() && n > 1; ++i) {
-            Scorer& scorer = *members_[i].scorer;
-            if (members_[i].reads.empty()) {
-                n = std::min(n, scorer.make_room_for_block(own.block.features.data(), lessons_of(i, own), n));
-            } else {
-                const std::size_t taken = scorer.make_room_for_block(nullptr, nullptr, n_unfinished_ + n);
-                n = taken > n_unfinished_ ? std::min(n, taken - n_unfinished_) : 0;
-            }
-        }
-        return n;
+        for (const std::size_t i : first_)
+            if (n > 1)
+                n = std::min(n, members_[i].scorer->make_room_for_block(ahead_[0].block.features.data(),
+                                                                        lessons_of(i, ahead_[0]), n));
+        return n > 1 ? make_room_for_readers(n) : n;
+    }
+    bool make_room_alone(const Example& row) override {
+        if (n_sharing() == 1 || !takes_blocks()) return false;
+        read_lessons(&row, 1);
+        shares_ = true;
+        return make_room_for_readers(1) == 1;
+    }
+    void prepare_alone(double* votes) override {
+        share_first([&](std::size_t i, const Row& x, const Lesson& lesson, double* raw) {
+            members_[i].scorer->score_to_learn(x, raw);
+            make_block_votes(i, 1, ahead_[0].block, votes, 0);
+            if (lesson.importance > 0.0) members_[i].scorer->prepare(x, lesson.targets, lesson.importance, raw);
+        });
+    }
+    void commit_alone() noexcept override {
+        share_first([&](std::size_t i, const Row& x, const Lesson& lesson, const double* raw) {
+            if (lesson.importance > 0.0) members_[i].scorer->learn(x, lesson.targets, lesson.importance, raw);
+        });
     }
     // In several threads: first the members that wait for nobody, those that took longest last time before the others.
     // The members that read these follow in `finish_block`, beside the first ones of the next block.
@@ -221,6 +217,43 @@ class Committee final : public Learner {
     const Lesson* lessons_of(std::size_t i, const Ahead& ahead) const {
         const bool are_all = ahead.ranked_lessons.empty() || members_[i].scorer->learns_without_pairs();
         return (are_all ? ahead.lessons : ahead.ranked_lessons).data();
+    }
+    bool takes_blocks() const {
+        return std::all_of(members_.begin(), members_.end(), [](const Member& m) { return m.scorer->takes_blocks(); });
+    }
+    void read_lessons(const Example* rows, std::size_t n) {
+        Ahead& own = ahead_[0];
+        own.block.resize(members_.size(), n, n_labels_);
+        own.block.features.resize(n);
+        own.lessons.resize(std::max(own.lessons.size(), n));
+        for (std::size_t r = 0; r < n; ++r) {
+            own.block.features[r] = rows[r].x;
+            own.lessons[r].targets.assign(rows[r].labels);
+            own.lessons[r].importance = rows[r].is_learned() ? rows[r].labels.importance : 0.0;
+        }
+        // Of rows without a pair most members learn nothing.
+        own.ranked_lessons.clear();
+        if (std::all_of(rows, rows + n, [](const Example& row) { return is_for_all(row.labels); })) return;
+        own.ranked_lessons.assign(own.lessons.begin(), own.lessons.begin() + static_cast<std::ptrdiff_t>(n));
+        for (std::size_t r = 0; r < n; ++r)
+            if (!is_for_all(rows[r].labels)) own.ranked_lessons[r].importance = 0.0;
+    }
+    // They may have a block before this one still to learn.
+    std::size_t make_room_for_readers(std::size_t n) {
+        for (const Member& member : members_) {
+            if (member.reads.empty() || n == 0) continue;
+            const std::size_t taken = member.scorer->make_room_for_block(nullptr, nullptr, n_unfinished_ + n);
+            n = taken > n_unfinished_ ? std::min(n, taken - n_unfinished_) : 0;
+        }
+        return n;
+    }
+    // task(i, row, lesson, scores) for the members that wait for nobody, of the one row at hand.
+    template <class Task>
+    void share_first(Task&& task) {
+        share(static_cast<int>(first_.size()), [&](int item) {
+            const std::size_t i = first_[static_cast<std::size_t>(item)];
+            task(i, ahead_[0].block.features[0], *lessons_of(i, ahead_[0]), ahead_[0].block.raw_of(i));
+        });
     }
     void learn_member(std::size_t i, std::size_t n, Ahead& ahead, double* votes, std::size_t stride) {
         const auto start = std::chrono::steady_clock::now();
