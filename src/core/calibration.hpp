@@ -2,17 +2,18 @@
 //
 // The scores of an example are first made a distribution q over the labels. Then
 //
-//   logit P(label l is relevant) = offset[l] + slope[l] (curve(logit q[l]) + rank_r(logit(r q[l])) + level of the row),
-//
+//   logit P(label l is relevant) = offset[l] + slope[l] (c + tilt of the row (c - pivot) + level of the row),
+//   c = curve(logit q[l]) + rank_r(logit(r q[l])),
 //   level of the row = level(ln sum q^2) + a linear function of what describes its votes (row_spread.hpp),
 //
 // where r is the label's rank in the row, and the curve, which rises, the level and the functions of the ranks, none of
 // which falls, are piecewise linear and shared by all labels: the curve says what a score is worth, the level how many
-// labels a row has whose scores are concentrated so much. A row with five labels that are surely relevant has q near
-// 1/5 for each of them, one with a single such label has q near 1 there: what q says depends on the rank, and r q is at
-// most 1. Offsets and slopes belong to one label; they start at 0 and 1 and leave it only for evidence, so that rare
-// labels share what is known of all. Everything takes Newton steps on the logistic loss: one row at a time, with the
-// sum of the second derivatives so far.
+// labels a row has whose scores are concentrated so much. The tilt is another linear function of what describes the
+// votes: it says how much the differences between the scores of this row count. A row with five labels that are surely
+// relevant has q near 1/5 for each of them, one with a single such label has q near 1 there: what q says depends on the
+// rank, and r q is at most 1. Offsets and slopes belong to one label (label_line.hpp); rare labels share what is known
+// of all. Everything takes Newton steps on the logistic loss: one row at a time, with the sum of the second derivatives
+// so far.
 //
 // Of many labels only some are looked at in each row: the relevant ones, those with the highest scores, and of the
 // others every n-th in turn, which counts n times.
@@ -29,6 +30,7 @@
 #include "core/f1_cut.hpp"
 #include "core/kernels/logistic.hpp"
 #include "core/kernels/sums.hpp"
+#include "core/label_line.hpp"
 #include "core/math.hpp"
 #include "core/piecewise_linear.hpp"
 #include "core/row_spread.hpp"
@@ -61,19 +63,19 @@ class Calibration {
     // The k scores become P(relevant), all of them strictly between 0 and 1. `spreads` describe the row.
     void probabilities(double* scores, const double* spreads) const noexcept {
         const Distribution q = distribution(scores, scores);
-        const double level = level_.at(level_.values(), level_.place(q.concentration)) + spread_.at(spreads);
+        const OfRow of_row = about(level_.place(q.concentration), spreads);
         Highest highest;
         find_highest(q, kRanked, highest);
         logits(scores, labels_.size(), q.scale);  // q is in the place of the scores
-        const auto logit_p = [&](std::size_t l, double x, double of_row) {
-            return labels_[l].offset + labels_[l].slope * (curve_at(curve_.place(x)) + of_row);
+        const auto logit_p = [&](std::size_t l, double x, double by_rank) {
+            return labels_[l].at(of_row.at(curve_at(curve_.place(x)) + by_rank));
         };
         std::array<double, kRanked> of_highest;
         for (std::size_t i = 0; i < highest.n; ++i) {
             const auto l = static_cast<std::size_t>(highest.label[i]);
-            of_highest[i] = logit_p(l, scores[l], level + of_rank(highest, i + 1));
+            of_highest[i] = logit_p(l, scores[l], of_rank(highest, i + 1));
         }
-        const double of_others = level + of_rank(highest, 0);
+        const double of_others = of_rank(highest, 0);
         for (std::size_t l = 0; l < labels_.size(); ++l) scores[l] = logit_p(l, scores[l], of_others);
         for (std::size_t i = 0; i < highest.n; ++i) scores[static_cast<std::size_t>(highest.label[i])] = of_highest[i];
         sigmoids(scores, labels_.size());
@@ -85,13 +87,14 @@ class Calibration {
         const std::size_t k = labels_.size();
         const Distribution q = distribution(scores, q_.data());
         if (!std::isfinite(q.concentration)) return;  // scores that are no numbers teach nothing
-        const auto row = level_.place(q.concentration);
-        Row at{q, row, level_.at(level_.values(), row) + spread_.at(spreads), 0.0, 0.0, 0, 0, 0, {}};
+        const auto place = level_.place(q.concentration);
+        Row at{q, place, about(place, spreads), {}, {}, 0.0, 0.0, 0.0, {}};
         find_highest(q, k <= kFewLabels ? kRanked : kHighest, at.highest);
         for (std::size_t i = 0; i < at.highest.n; ++i)
             ranks_[static_cast<std::size_t>(at.highest.label[i])] = static_cast<std::uint8_t>(i + 1);
         rows_ += 1.0;
-        begin_row(1.0 - 1.0 / std::min(rows_ + 1.0, kMemory));
+        const double keep = 1.0 - 1.0 / std::min(rows_ + 1.0, kMemory);
+        begin_row(keep);
         if (k <= kFewLabels)
             learn_all(labels, at);
         else
@@ -100,9 +103,11 @@ class Calibration {
         // Three functions step for the same error: together they must not go too far, while little holds them back.
         const double share = (1.0 + 2.0 * std::min(1.0, rows_ / kFirstRows)) / 3.0;
         curve_.end_row(share);
-        level_.add(at.place, at.gradient, at.curvature);
+        level_.add(at.place, at.level.gradient, at.level.curvature);
         level_.end_row(share);
-        spread_.learn(spreads, share * at.gradient, at.curvature, rows_);
+        at.level.gradient *= share;
+        at.tilt.gradient *= share;
+        spread_.learn(spreads, keep, at.level, at.tilt, rows_);
         for (OfRank& f : of_ranks_) f.end_row(share);
         find_rising();
         cut_.add(at.n_right * labels.importance, (at.n_named + at.n_relevant) * labels.importance, kSharedCutMemory);
@@ -112,6 +117,7 @@ class Calibration {
     void restart() noexcept {
         rows_ = std::min(rows_, kRowsAfterRestart);
         begin_row(kKeptAtRestart);
+        spread_.forget(kKeptAtRestart);
         find_rising();  // as in a model that is loaded now
     }
 
@@ -131,11 +137,8 @@ class Calibration {
         for (const OfRank& f : of_ranks_) f.write(shared);
         out.add("calibration_shared", shared);
         spread_.save(out);
-        out.add<double>("calibration_labels", labels_.size() * Label::kState, [&](auto&& write) {
-            for (const Label& l : labels_) {
-                const double state[Label::kState] = {l.offset, l.slope, l.b00, l.b01, l.b11, l.cut.right, l.cut.all};
-                write(state, Label::kState);
-            }
+        out.add<double>("calibration_labels", labels_.size() * LabelLine::kState, [&](auto&& write) {
+            for (const LabelLine& l : labels_) l.save(write);
         });
     }
     void load(const ArchiveView& in) {
@@ -153,35 +156,24 @@ class Calibration {
             next += OfRank::kState;
         }
         spread_.load(in);
-        ArrayReader<double> labels(in, "calibration_labels", labels_.size() * Label::kState);
-        for (Label& l : labels_) {
-            double state[Label::kState];
-            labels.next(state, Label::kState);
-            l = {state[0], state[1], state[2], state[3], state[4], {state[5], state[6]}};
-        }
+        ArrayReader<double> labels(in, "calibration_labels", labels_.size() * LabelLine::kState);
+        for (LabelLine& l : labels_) l.load(labels);
         find_rising();
     }
     void check() const {
         require(is_count(rows_), "", "calibration_shared");
-        const double k = static_cast<double>(labels_.size()), most = (kMemory + 1.0) * k * kMostSlope * kMostSlope;
+        constexpr double kMostTilted = LabelLine::kMostSlope * (1.0 + RowSpread::kMostTilt);
+        const double k = static_cast<double>(labels_.size()), most = (kMemory + 1.0) * k * kMostTilted * kMostTilted;
         curve_.check(most, "calibration_shared");
         level_.check(most, "calibration_shared");
         for (const OfRank& f : of_ranks_) f.check(most, "calibration_shared");
         spread_.check(most);
         cut_.check((kSharedCutMemory + 1.0) * 2.0 * k, "calibration_shared");
-        for (const Label& l : labels_) {
-            constexpr const char* kName = "calibration_labels";
-            check_within(l.offset, -kMostOffset, kMostOffset, "", kName);
-            check_within(l.slope, kLeastLabelSlope, kMostSlope, "", kName);
-            check_within(l.b00, 0.0, kMost, "", kName);
-            check_within(l.b11, 0.0, kMost, "", kName);
-            require(l.b01 * l.b01 <= l.b00 * l.b11 * (1.0 + 1e-6) + 1e-12, "", kName);
-            l.cut.check(kMost, kName);
-        }
+        for (const LabelLine& l : labels_) l.check("calibration_labels");
     }
 
     std::size_t memory_bytes() const {  // beyond sizeof
-        return spread_.memory_bytes() + labels_.capacity() * sizeof(Label) +
+        return spread_.memory_bytes() + labels_.capacity() * sizeof(LabelLine) +
                (q_.capacity() + p_.capacity()) * sizeof(double) + ranks_.capacity() +
                guesses_.capacity() * sizeof(Guess);
     }
@@ -191,16 +183,11 @@ class Calibration {
     static constexpr double kMemory = 8000.0;  // rows of the shared functions; fewer when fewer have come
     static constexpr double kFirstRows = 100.0;
     static constexpr double kRowsAfterRestart = 100.0, kKeptAtRestart = 0.1;
-    static constexpr double kLabelMemory = 200.0;       // of a label's own numbers, in units of p (1 - p)
     static constexpr double kCutMemory = 400.0;         // rows in which the label was named or relevant
     static constexpr double kSharedCutMemory = 4000.0;  // rows
-    static constexpr double kOffsetPrior = 50.0;        // in units of p (1 - p)
-    static constexpr double kSlopePrior = 300.0;        // the same, times the square of a logit
     static constexpr double kLeastSlope = 0.05;         // of the curve
     static constexpr double kBeyondSlope = 0.5;         // of the curve outside of its knots
-    static constexpr double kLeastLabelSlope = 0.3, kMostSlope = 4.0;
-    static constexpr double kMostOffset = 60.0;
-    static constexpr double kMost = 1e15;
+    static constexpr double kPivot = -2.0;              // the logit that no tilt moves
     static constexpr double kFirstThreshold = 1.0 / 3.0, kFirstWeight = 3.0;  // before there is evidence
     static constexpr double kSharedWeight = 2.0;    // what the common threshold counts in that of a label
     static constexpr double kSharpness = 2.0;       // of scores that are no distribution, per standard deviation
@@ -219,12 +206,6 @@ class Calibration {
         return rank == 0 || rank > 8 ? kGroups - 1 : std::min<std::size_t>(rank, 6) - 1;
     }
 
-    struct Label {
-        static constexpr std::size_t kState = 7;
-        double offset = 0.0, slope = 1.0;
-        double b00 = 0.0, b01 = 0.0, b11 = 0.0;  // sums of second derivatives
-        F1Cut cut;
-    };
     // q, in proportion to `values`: of thousands of labels few are looked at.
     struct Distribution {
         const double* values;
@@ -238,10 +219,16 @@ class Calibration {
         std::array<OfRank::Place, kRanked + 1> place;  // by rank; the first is that of the others
         const OfRank::Place& place_of(std::size_t rank) const { return place[rank <= kRanked ? rank : 0]; }
     };
+    // What belongs to all labels of a row: u = (1 + tilt) c + level - tilt * pivot.
+    struct OfRow {
+        double by, level;
+        double at(double c) const { return by * c + level; }
+    };
     struct Row {
         Distribution q;
         Level::Place place;
-        double level, gradient, curvature;
+        OfRow all;
+        RowSpread::Slopes level, tilt;
         double n_named, n_right, n_relevant;
         Highest highest;
     };
@@ -249,13 +236,12 @@ class Calibration {
     // What the shared functions say of a label.
     struct Guess {
         Curve::Place place;
-        double u;
+        double c, u;
     };
 
     void begin_row(double keep) noexcept {
         curve_.begin_row(keep);
         level_.begin_row(keep);
-        spread_.begin_row(keep);
         for (OfRank& f : of_ranks_) f.begin_row(keep);
     }
     void find_highest(const Distribution& q, std::size_t most, Highest& highest) const noexcept {
@@ -266,6 +252,10 @@ class Calibration {
             const double r = static_cast<double>(i + 1), share = r * q[static_cast<std::size_t>(highest.label[i])];
             highest.place[i + 1] = of_ranks_[0].place(logit(std::min(share, 1.0)));
         }
+    }
+    OfRow about(const Level::Place& place, const double* spreads) const noexcept {
+        const double tilt = spread_.tilt(spreads);
+        return {1.0 + tilt, level_.at(level_.values(), place) + spread_.level(spreads) - tilt * kPivot};
     }
     double of_rank(const Highest& highest, std::size_t rank) const noexcept {
         return OfRank::at(rising_of_ranks_[group_of(rank)], highest.place_of(rank));
@@ -309,7 +299,7 @@ class Calibration {
         logits(p_.data(), k, at.q.scale);
         for (std::size_t l = 0; l < k; ++l) {
             guesses_[l] = guess(l, p_[l], at);
-            p_[l] = labels_[l].offset + labels_[l].slope * guesses_[l].u;
+            p_[l] = labels_[l].at(guesses_[l].u);
         }
         sigmoids(p_.data(), k);
         const double micro = micro_threshold();
@@ -343,16 +333,17 @@ class Calibration {
     void learn_label(std::int32_t index, bool is_relevant, double weight, Row& at) noexcept {
         const auto l = static_cast<std::size_t>(index);
         const Guess g = guess(l, logit(at.q[l]), at);
-        step(l, g, sigmoid(labels_[l].offset + labels_[l].slope * g.u), is_relevant, weight, micro_threshold(), at);
+        step(l, g, sigmoid(labels_[l].at(g.u)), is_relevant, weight, micro_threshold(), at);
     }
     Guess guess(std::size_t l, double logit_q, const Row& at) const noexcept {
         const auto place = curve_.place(logit_q);
-        return {place, curve_at(place) + at.level + of_rank(at.highest, ranks_[l])};
+        const double c = curve_at(place) + of_rank(at.highest, ranks_[l]);
+        return {place, c, at.all.at(c)};
     }
     void step(std::size_t l, const Guess& guessed, double p, bool is_relevant, double weight, double micro,
               Row& at) noexcept {
-        Label& label = labels_[l];
-        const auto& [place, u] = guessed;
+        LabelLine& label = labels_[l];
+        const auto& [place, c, u] = guessed;
         const std::size_t rank = ranks_[l];
         const double error = weight * ((is_relevant ? 1.0 : 0.0) - p), v = weight * (p * (1.0 - p) + 1e-12);
         if (p > micro) at.n_named += 1.0;
@@ -363,21 +354,15 @@ class Calibration {
             label.cut.add(is_named && is_relevant ? weight : 0.0,
                           weight * ((is_named ? 1.0 : 0.0) + (is_relevant ? 1.0 : 0.0)), kCutMemory);
 
-        curve_.add(place, error * label.slope, v * label.slope * label.slope);
-        of_ranks_[group_of(rank)].add(at.highest.place_of(rank), error * label.slope, v * label.slope * label.slope);
-        at.gradient += error * label.slope;
-        at.curvature += v * label.slope * label.slope;
-
-        const double keep = std::max(0.0, 1.0 - v / kLabelMemory);
-        label.b00 = label.b00 * keep + v;
-        label.b01 = label.b01 * keep + v * u;
-        label.b11 = label.b11 * keep + v * u * u;
-        const double b00 = label.b00 + kOffsetPrior, b01 = label.b01, b11 = label.b11 + kSlopePrior;
-        const double determinant = b00 * b11 - b01 * b01;
-        const double to_offset = error * (b11 - b01 * u) / determinant,
-                     to_slope = error * (b00 * u - b01) / determinant;
-        label.offset = std::min(std::max(label.offset + to_offset, -kMostOffset), kMostOffset);
-        label.slope = std::min(std::max(label.slope + to_slope, kLeastLabelSlope), kMostSlope);
+        const double gradient = error * label.slope, curvature = v * label.slope * label.slope, by = at.all.by;
+        curve_.add(place, gradient * by, curvature * by * by);
+        of_ranks_[group_of(rank)].add(at.highest.place_of(rank), gradient * by, curvature * by * by);
+        at.level.gradient += gradient;
+        at.level.curvature += curvature;
+        const double tilted = RowSpread::within_tilt(c - kPivot);
+        at.tilt.gradient += gradient * tilted;
+        at.tilt.curvature += curvature * tilted * tilted;
+        label.learn(u, error, v);
     }
 
     bool is_distribution_;
@@ -387,7 +372,7 @@ class Calibration {
     std::vector<OfRank> of_ranks_ = std::vector<OfRank>(kGroups, OfRank(-5.0, 1.0, 0.0, 10.0));
     RowSpread spread_;
     F1Cut cut_;
-    std::vector<Label> labels_;
+    std::vector<LabelLine> labels_;
     // Derived, and of the row at hand.
     std::array<double, 24> rising_{};
     std::array<std::array<double, 11>, kGroups> rising_of_ranks_{};

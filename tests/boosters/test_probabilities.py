@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.spatial import KDTree
+from scipy.special import rel_entr
+from scipy.stats import norm
 
 import boostline as bl
 from boostline.learners import Linear, Ridge, SparseLinear, paper_trees
@@ -105,6 +107,24 @@ def test_votes_tell_rows_of_many_labels_from_rows_of_few():
         model.learn(X[:2000], Y[:2000], return_scores=False)
         expected = model.probabilities(X[2000:]).sum(axis=1)
         assert np.corrcoef(expected, truth[2000:].sum(axis=1))[0, 1] > 0.89
+
+
+def test_votes_tell_rows_whose_scores_count_much_from_noisy_ones():
+    """One feature says how noisy the labels of a row are. Log loss above that of the true probabilities; where the
+    votes say only how many labels a row has, it is .061, .058 and .057.
+    """
+    k, above = 8, []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(3000, k + 1))
+        noise = np.exp(1.5 * X[:, k:])
+        Y = X[:, :k] + noise * rng.normal(size=(3000, k)) > 1
+        truth = norm.sf((1 - X[2000:, :k]) / noise[2000:])
+        model = bl.LabelRanker(k, seed=0)
+        model.learn(X[:2000], Y[:2000], return_scores=False)
+        likely = model.probabilities(X[2000:])
+        above.append(np.mean(rel_entr(truth, likely) + rel_entr(1 - truth, 1 - likely)))
+    assert np.mean(above) < 0.057
 
 
 @pytest.mark.gate

@@ -1,9 +1,10 @@
 """Probabilities from scores, written for reading: the slow twin of ``src/core/calibration.hpp``, for up to 256 labels.
 
-logit P(label l is relevant) = offset[l] + slope[l] (curve(logit q[l]) + rank_r(logit(r q[l])) + level of the row),
-where q is the row's scores as a distribution, and r the label's rank in it. The level of the row is level(ln sum q^2)
-plus a linear function of ln sum v^2 and of the mean of ln (k v), of all votes v that depend on the row. Everything is
-fitted by Newton steps on the logistic loss, one row at a time.
+logit P(label l is relevant) = offset[l] + slope[l] (c + tilt of the row (c + 2) + level of the row), where
+c = curve(logit q[l]) + rank_r(logit(r q[l])), q is the row's scores as a distribution, and r the label's rank in it.
+The level of the row is level(ln sum q^2) plus a linear function of ln sum v^2 and of the mean of ln (k v), of all votes
+v that depend on the row; the tilt is another such function. Everything is fitted by Newton steps on the logistic loss,
+one row at a time.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ OFFSET_PRIOR, SLOPE_PRIOR = 50.0, 300.0
 LOOSE = 0.1
 FIRST_ROWS = 100
 RANKED = 16  # so many labels of a row have a rank
-MOST_VOTES, VOTE_PRIOR, MEAN_MEMORY, ROWS_OF_STEP = 16, 20.0, 1000, 16
+MOST_VOTES, LEVEL_PRIOR, TILT_PRIOR, MEAN_MEMORY, ROWS_OF_STEP = 16, 20.0, 500.0, 1000, 16
+PIVOT = -2.0  # the logit that no tilt moves
 
 
 class PiecewiseLinear:
@@ -67,12 +69,13 @@ class PiecewiseLinear:
 
 
 class RowSpread:
-    """A linear function of how concentrated and how flat each vote on a row is, with its Hessian."""
+    """Two linear functions of how concentrated and how flat each vote on a row is, with their Hessians."""
 
     def __init__(self, n_votes: int) -> None:
         n = 2 * min(n_votes, MOST_VOTES)
-        self.means, self.weights, self.gradient = np.zeros(n), np.zeros(n), np.zeros(n)
-        self.hessian = np.zeros((n, n))
+        self.means = np.zeros(n)
+        self.weights, self.gradients = np.zeros((2, n)), np.zeros((2, n))  # of level and tilt
+        self.hessians = np.zeros((2, n, n))
         self.rows = 0  # that the means are over
 
     def describe(self, votes: FloatArray) -> FloatArray:
@@ -85,24 +88,28 @@ class RowSpread:
             ).ravel()
         )
 
-    def at(self, votes: FloatArray) -> float:
-        """What it says of the row."""
-        return float(self._from_mean(votes) @ self.weights)
+    def at(self, votes: FloatArray) -> tuple[float, float]:
+        """Level and tilt of the row."""
+        level, tilt = self.weights @ self._from_mean(votes)
+        return float(level), float(np.clip(tilt, -0.8, 4.0))
 
     def _from_mean(self, votes: FloatArray) -> FloatArray:
         return np.asarray(self.rows / (self.rows + 10) * (self.describe(votes) - self.means))
 
-    def learn(self, votes: FloatArray, gradient: float, curvature: float, rows: int) -> None:
-        """A Newton step for every 16 rows."""
+    def learn(
+        self, votes: FloatArray, gradients: FloatArray, curvatures: FloatArray, rows: int
+    ) -> None:
+        """With the derivatives in level and tilt: a Newton step for every 16 rows."""
         from_mean = self._from_mean(votes)
         self.means = self.means + (self.describe(votes) - self.means) / (self.rows + 1)
         self.rows = min(self.rows + 1, MEAN_MEMORY)
-        self.hessian += curvature * np.outer(from_mean, from_mean)
-        self.gradient += gradient * from_mean
+        self.hessians += curvatures[:, None, None] * np.outer(from_mean, from_mean)
+        self.gradients += gradients[:, None] * from_mean
         if rows % ROWS_OF_STEP == 0:
-            matrix = self.hessian + VOTE_PRIOR * np.eye(len(from_mean))
-            self.weights = self.weights + np.linalg.solve(matrix, self.gradient)
-            self.gradient[:] = 0.0
+            for i, prior in enumerate((LEVEL_PRIOR, TILT_PRIOR)):
+                matrix = self.hessians[i] + prior * np.eye(len(from_mean))
+                self.weights[i] += np.linalg.solve(matrix, self.gradients[i])
+            self.gradients[:] = 0.0
 
 
 class Calibration:
@@ -162,12 +169,12 @@ class Calibration:
         votes: FloatArray | None = None,
     ) -> None:
         """Learn from scores and votes that were given before the example was learned; all labels are known."""
-        u, hats, row, group, of_rank = self._inner(scores, votes)
+        u, c, by, hats, row, group, of_rank = self._inner(scores, votes)
         p = self.probabilities(scores, votes)
         micro, macro = self.micro_threshold(), self.macro_thresholds()
         self.rows += 1
         keep = 1 - 1 / min(self.rows + 1, MEMORY)
-        self.spread.hessian *= keep
+        self.spread.hessians *= keep
         for function in (self.curve, self.level, *self.of_ranks):
             function.hessian *= keep
         error, v = weight * (relevant - p), weight * (p * (1 - p) + 1e-12)
@@ -175,13 +182,14 @@ class Calibration:
         share = (
             1 + 2 * min(1.0, self.rows / FIRST_ROWS)
         ) / 3  # three functions step for the same error
-        self.curve.learn(hats, gradient, curvature, share)
+        self.curve.learn(hats, by * gradient, by**2 * curvature, share)
         self.level.learn(row, np.array([gradient.sum()]), np.array([curvature.sum()]), share)
         if votes is not None:
-            self.spread.learn(votes, share * gradient.sum(), curvature.sum(), self.rows)
+            x = np.stack([np.ones(len(c)), c - PIVOT])
+            self.spread.learn(votes, share * x @ gradient, x**2 @ curvature, self.rows)
         for g, function in enumerate(self.of_ranks):
             here = group == g
-            function.learn(of_rank[here], gradient[here], curvature[here], share)
+            function.learn(of_rank[here], by * gradient[here], by**2 * curvature[here], share)
         for label in range(len(p)):
             x = np.array([1.0, u[label]])
             old = self.hessian[label] * max(0.0, 1 - v[label] / LABEL_MEMORY)
@@ -200,15 +208,12 @@ class Calibration:
 
     def _inner(
         self, scores: FloatArray, votes: FloatArray | None
-    ) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.intp], FloatArray]:
-        """What is multiplied by the slopes; hats of the curve and of the level; groups of ranks and their hats."""
+    ) -> tuple[FloatArray, FloatArray, float, FloatArray, FloatArray, NDArray[np.intp], FloatArray]:
+        """What is multiplied by the slopes, c, 1 + tilt; hats of curve and level; groups of ranks and their hats."""
         q = self.distribution(scores)
         x = _logit(q)
         hats = self.curve.hats(x)
         row = self.level.hats(np.array([np.log((q**2).sum())]))
-        u = hats @ self.curve.rising(0.05) + 0.5 * self.curve.beyond(x) + row @ self.level.values
-        if votes is not None:
-            u = u + self.spread.at(votes)
         rank = np.empty(len(q), np.intp)
         rank[np.argsort(-q, kind="stable")] = np.arange(1, len(q) + 1)
         has_rank = rank <= RANKED
@@ -216,7 +221,11 @@ class Calibration:
         shares = _logit(np.where(has_rank, np.minimum(rank * q, 1.0), 0.0))
         of_rank = self.of_ranks[0].hats(shares)
         values = np.array([function.rising(0.0) for function in self.of_ranks])
-        return u + (of_rank * values[group]).sum(axis=1), hats, row, group, of_rank
+        c = hats @ self.curve.rising(0.05) + 0.5 * self.curve.beyond(x)
+        c = c + (of_rank * values[group]).sum(axis=1)
+        level, tilt = (0.0, 0.0) if votes is None else self.spread.at(votes)
+        u = c + tilt * (c - PIVOT) + row @ self.level.values + level
+        return u, c, 1 + tilt, hats, row, group, of_rank
 
 
 def _logit(q: FloatArray) -> FloatArray:
