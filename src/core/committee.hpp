@@ -67,9 +67,11 @@ class Committee final : public Learner {
     void commit(const Row& x, const Labels& labels) noexcept override {
         if (!(labels.importance > 0.0)) return;
         for (std::size_t i = 0; i < members_.size(); ++i)
-            if (learns(i, labels))
+            if (learns(i, labels)) {
+                if (renewed_by_[i] != kNobody) members_[i].scorer->hear(members_[renewed_by_[i]].scorer->renewals());
                 members_[i].scorer->learn(row_of(i, x, workspace_), targets_, labels.importance,
                                           &workspace_.raw[i * n_labels_]);
+            }
     }
     bool hears_costs() const override { return false; }
     bool works_in_commit() const override { return true; }
@@ -110,7 +112,9 @@ class Committee final : public Learner {
     }
     void commit_alone() noexcept override {
         share_first([&](std::size_t i, const Row& x, const Lesson& lesson, const double* raw) {
-            if (lesson.importance > 0.0) members_[i].scorer->learn(x, lesson.targets, lesson.importance, raw);
+            Scorer& scorer = *members_[i].scorer;
+            if (lesson.importance > 0.0) scorer.learn(x, lesson.targets, lesson.importance, raw);
+            pass_on(scorer, lesson.importance > 0.0, ahead_[0].renewals[i]);
         });
     }
     // In several threads: first the members that wait for nobody, those that took longest last time before the others.
@@ -161,9 +165,11 @@ class Committee final : public Learner {
 
     std::size_t memory_bytes() const override {
         std::size_t total = sizeof(*this) + (workspace_.raw.capacity() + workspace_.inputs.capacity()) * sizeof(double);
-        for (const Ahead& ahead : ahead_)
+        for (const Ahead& ahead : ahead_) {
             total += ahead.block.memory_bytes() +
                      (ahead.lessons.size() + ahead.ranked_lessons.size()) * (sizeof(Lesson) + n_labels_);
+            for (const Renewals& renewals : ahead.renewals) total += sizeof(Renewals) + renewals.memory_bytes();
+        }
         for (const Member& member : members_) total += member.scorer->memory_bytes();
         return total;
     }
@@ -204,9 +210,10 @@ class Committee final : public Learner {
         }
     };
     // A block that is being learned, and what is to be learned of it; the second lessons are for members that want a
-    // pair to rank.
+    // pair to rank. And scores of rows before it that members found anew on the way.
     struct Ahead {
         Block block;
+        std::vector<Renewals> renewals;
         std::vector<Lesson> lessons, ranked_lessons;
     };
     // Whether every member learns from a row: there is a pair to rank, or a label is not known.
@@ -225,6 +232,7 @@ class Committee final : public Learner {
         Ahead& own = ahead_[0];
         own.block.resize(members_.size(), n, n_labels_);
         own.block.features.resize(n);
+        own.renewals.resize(members_.size());
         own.lessons.resize(std::max(own.lessons.size(), n));
         for (std::size_t r = 0; r < n; ++r) {
             own.block.features[r] = rows[r].x;
@@ -255,10 +263,18 @@ class Committee final : public Learner {
             task(i, ahead_[0].block.features[0], *lessons_of(i, ahead_[0]), ahead_[0].block.raw_of(i));
         });
     }
+    // What it has found anew, if it has learned at all.
+    static void pass_on(Scorer& scorer, bool has_learned, Renewals& out) noexcept {
+        if (!has_learned) out.clear();
+        if (Renewals* found = has_learned ? scorer.renewals() : nullptr) std::swap(*found, out);
+    }
     void learn_member(std::size_t i, std::size_t n, Ahead& ahead, double* votes, std::size_t stride) {
         const auto start = std::chrono::steady_clock::now();
         const Row* rows = rows_of(i, ahead.block.features.data(), n, ahead.block);
-        members_[i].scorer->learn_block(rows, lessons_of(i, ahead), n, n_labels_, ahead.block.raw_of(i));
+        Scorer& scorer = *members_[i].scorer;
+        if (renewed_by_[i] != kNobody) scorer.hear(&ahead.renewals[renewed_by_[i]]);
+        scorer.learn_block(rows, lessons_of(i, ahead), n, n_labels_, ahead.block.raw_of(i));
+        pass_on(scorer, true, ahead.renewals[i]);
         make_block_votes(i, n, ahead.block, votes, stride);
         seconds_[i] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
@@ -297,8 +313,14 @@ class Committee final : public Learner {
     }
 
     void find_first() {
-        for (std::size_t i = 0; i < members_.size(); ++i)
-            if (members_[i].reads.empty()) first_.push_back(i);
+        renewed_by_.assign(members_.size(), kNobody);
+        for (std::size_t i = 0; i < members_.size(); ++i) {
+            const Member& member = members_[i];
+            if (member.reads.empty()) first_.push_back(i);
+            if (member.reads.size() != 1 || member.scorer->n_kept_scores() == 0) continue;
+            renewed_by_[i] = member.reads[0];
+            members_[member.reads[0]].scorer->renew_scores(member.scorer->n_kept_scores());
+        }
         seconds_.assign(members_.size(), 1.0);
     }
 
@@ -326,7 +348,10 @@ class Committee final : public Learner {
     bool shares_ = false;             // the block at hand among threads, which leave the readers for later
     std::size_t n_unfinished_ = 0;    // rows of the one before it
     std::vector<std::size_t> first_;  // members that read the features
-    std::vector<double> seconds_;     // that each member took for its last block
+    // Whose scores, found anew, a member hears of: the only one that it reads, if it keeps scores.
+    static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> renewed_by_;
+    std::vector<double> seconds_;  // that each member took for its last block
 };
 
 }  // namespace boostline

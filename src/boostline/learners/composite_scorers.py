@@ -18,13 +18,17 @@ __all__ = ["Generations", "OutputNeighbours", "Stack"]
 #: Numbers that neighbours go through for a row: single precision, one after the other.
 MOST_NEIGHBOURS = 4_000_000
 
+#: Numbers of rows that a kernel keeps, to score them again: KernelScorer::kMostSwept.
+MOST_SWEPT = 2**22
+
 
 @dataclass(frozen=True)
 class OutputNeighbours(Scorer):
     """Nearest neighbours in the space of the scores of other members.
 
     Only in a `Committee`. ``reads`` names the members; the distance is that of the sums of their scores. Of more than
-    4,000 rows it keeps no more than 4,000,000 / k, where k is the number of labels.
+    4,000 rows it keeps no more than 4,000,000 / k, where k is the number of labels. If it reads one `Kernel` alone, the
+    scores that it keeps are renewed as the kernel learns.
     """
 
     kind: ClassVar[str] = "output_neighbours"

@@ -9,7 +9,12 @@ import dataclasses
 from collections.abc import Callable, Sequence
 
 from boostline.learners.committee import Committee
-from boostline.learners.composite_scorers import Generations, OutputNeighbours, Stack
+from boostline.learners.composite_scorers import (
+    MOST_SWEPT,
+    Generations,
+    OutputNeighbours,
+    Stack,
+)
 from boostline.learners.description import Description
 from boostline.learners.python import FromPython
 from boostline.learners.scorers import (
@@ -67,8 +72,9 @@ def _fixed_bytes(scorer: Scorer, k: int, d: int) -> int:
         case Stack():
             return _OBJECT + _least_squares(k + 1, k) + 8 * (8 + _BLOCK) * (k + 1)
         case Kernel(n_landmarks=n):
-            # The packed covariance; weights and targets; entries; the kernel of a block, and gains that wait.
-            of_row = 6 * n + 24 * k + 24 * d + 36 * _BLOCK + _ROW
+            # The packed covariance; weights, targets and renewed scores; entries; the kernel of a block, and gains that
+            # wait.
+            of_row = 6 * n + 28 * k + 24 * d + 36 * _BLOCK + _ROW
             return _OBJECT + n * of_row + 8 * (2 * _BLOCK + 16) * d + 32 * k
         case Linear(memory=n):
             width = scorer.n_hashed or d
@@ -77,7 +83,10 @@ def _fixed_bytes(scorer: Scorer, k: int, d: int) -> int:
             points = (n + _BLOCK) * (8 * d + 4 * _BLOCK + 16)
             return _OBJECT + _rows(n + _BLOCK, d, k) + points + 512 * d + 32 * k
         case OutputNeighbours(memory=n):
-            return _OBJECT + (n + _BLOCK) * (8 * k + 4 * _BLOCK + 16 + k + _ROW) + 512 * k
+            points = (n + _BLOCK) * (8 * k + 4 * _BLOCK + 16 + k + _ROW)
+            # Rows that the kernel keeps for it, and scores on their way from there.
+            swept = 4 * min(n * d, MOST_SWEPT) + 8 * _BLOCK * (4 * k + 8)
+            return _OBJECT + points + swept + 512 * k
         case Generations(of=of, length=length):
             old, young = (_fixed_bytes(_no_larger(of, n * length), k, d) for n in (2, 1))
             return _OBJECT + old + young

@@ -11,12 +11,12 @@
 namespace boostline {
 
 struct Standardise {
+    static constexpr double kClip = 5.0;
     const double* mean;
     const double* inverse;  // of the deviation; 0: constant
     double root;            // 1 / sqrt(number of features that are not constant)
 
     BOOSTLINE_INLINE double operator()(std::size_t f, double x) const {
-        constexpr double kClip = 5.0;
         double u = (x - mean[f]) * inverse[f];
         u = u < kClip ? u : (u == u ? kClip : 0.0);  // missing: as the mean
         return (u > -kClip ? u : -kClip) * root;

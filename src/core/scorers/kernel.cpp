@@ -8,6 +8,7 @@ namespace boostline {
 void KernelScorer::prepare(const Row& x, const Targets& targets, double importance, const double* raw) {
     if (n_rows_ == n_landmarks_) {
         model_.make_room_to_learn();
+        make_room_to_sweep(1);
         return;
     }
     importance = std::max(importance, kLeastImportance);
@@ -57,13 +58,15 @@ std::size_t KernelScorer::make_room_for_block(const Row* x, const Lesson*, std::
         make_room_for_rows(total, ahead);
     else
         model_.make_room_for_block(kRowsTogether);
+    make_room_to_sweep(ahead);
     return ahead;
 }
 
 void KernelScorer::learn_block(const Row* x, const Lesson* lessons, std::size_t n, std::size_t k, double* raw) {
+    renewals_.clear();
     for (std::size_t at = 0; at < n;) {
         if (n_rows_ == n_landmarks_)
-            at += learn_with_landmarks(x + at, lessons + at, n - at, raw + at * k);
+            at += learn_with_landmarks(x, lessons, at, n, raw);
         else if (is_fit() && landmarks_.is_dense())
             at += learn_growing(x + at, lessons + at, n - at, k, raw + at * k);
         else
@@ -73,8 +76,12 @@ void KernelScorer::learn_block(const Row* x, const Lesson* lessons, std::size_t 
 
 void KernelScorer::learn(const Row&, const Targets& targets, double importance, const double* raw) noexcept {
     importance = std::max(importance, kLeastImportance);
+    renewals_.clear();
     if (n_rows_ == n_landmarks_) {
         model_.learn(kernel_.data(), targets.value.data(), importance, raw);
+        if (!sweep_.is_used()) return;
+        sweep_.add(query_.point.data());
+        sweep(0);
     } else if (next_.made) {
         const std::unique_ptr<KernelScorer> made = std::move(next_.made);
         *this = std::move(*made);
@@ -110,19 +117,24 @@ void KernelScorer::make_room_for_rows(std::size_t n_entries, std::size_t n) {
     base_.reserve(kRowsTogether * padded(n_rows_ + n));
 }
 
-std::size_t KernelScorer::learn_with_landmarks(const Row* x, const Lesson* lessons, std::size_t n, double* raw) {
-    const std::size_t width = padded(landmarks_.size());
-    n = std::min(n, model_.covariance().n_until_flush());
+std::size_t KernelScorer::learn_with_landmarks(const Row* x, const Lesson* lessons, std::size_t at, std::size_t end,
+                                               double* raw) {
+    const std::size_t width = padded(landmarks_.size()), d = landmarks_.n_features();
+    const std::size_t n = std::min({end - at, model_.covariance().n_until_flush(), n_until_sweep()});
     if (landmarks_.is_dense()) {
-        landmarks_.kernel_block(x, n, block_, width);
+        landmarks_.kernel_block(x + at, n, block_, width);
     } else {
         block_.kernel.resize(n * width);
         for (std::size_t r = 0; r < n; ++r) {
-            landmarks_.kernel(x[r], query_, kernel_);
+            landmarks_.kernel(x[at + r], query_, kernel_);
             std::copy(kernel_.begin(), kernel_.end(), &block_.kernel[r * width]);
         }
     }
-    model_.learn_block(block_.kernel.data(), lessons, n, raw);
+    model_.learn_block(block_.kernel.data(), lessons + at, n, raw + at * n_labels_);
+    if (!sweep_.is_used()) return n;
+    for (std::size_t r = 0; r < n; ++r)
+        if (lessons[at + r].importance > 0.0) sweep_.add(&block_.points[r * d]);
+    if (lessons[at + n - 1].importance > 0.0) sweep(at + n - 1);
     return n;
 }
 

@@ -51,6 +51,7 @@ void KernelScorer::fit() {
         });
         if (!is_noisy_sound || !is_plain_sound) continue;
         solve(noisy);
+        if (n_renewed_ > 0 && is_time_to_fit(n_rows_)) renew_centres(noisy);
         if (last) return finish(std::move(plain), noisy);
         // No later than after as many rows more everything is found anew: what is rounded does not add up.
         model_.covariance() = std::move(noisy);
@@ -75,6 +76,7 @@ void KernelScorer::finish(PackedSymmetric plain, const PackedSymmetric& inverse)
     scale_ = FeatureScale();
     model_.weights().shrink_to_fit();
     importance_ = labels_ = solution_ = residual_ = std::vector<double>();
+    sweep_ = new_sweep();
 }
 
 }  // namespace boostline

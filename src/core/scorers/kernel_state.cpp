@@ -10,6 +10,7 @@ void KernelScorer::grow_labels(std::int32_t n) {
     else
         widen(labels_, n_labels_, wide, 0.0);
     model_.grow_labels(wide);
+    sweep_.forget_rows();  // whoever keeps scores starts again
     n_labels_ = wide;
 }
 
@@ -27,14 +28,16 @@ void KernelScorer::reset() noexcept {
     model_ = RecursiveLeastSquares(0, n_labels_, ridge_);
     release(importance_);
     release(labels_);
+    sweep_ = RowSweep();
+    renewals_.clear();
     next_.reset();
 }
 
 std::size_t KernelScorer::memory_bytes() const {
     return sizeof(*this) + scale_.memory_bytes() + landmarks_.memory_bytes() + model_.memory_bytes() +
-           query_.memory_bytes() + block_.memory_bytes() +
+           query_.memory_bytes() + block_.memory_bytes() + sweep_.memory_bytes() + renewals_.memory_bytes() +
            (importance_.capacity() + labels_.capacity() + kernel_.capacity() + solution_.capacity() +
-            residual_.capacity() + base_.capacity()) *
+            residual_.capacity() + base_.capacity() + swept_scores_.capacity()) *
                sizeof(double);
 }
 
@@ -50,6 +53,7 @@ void KernelScorer::save(Archive& out, const std::string& prefix) const {
         out.add(prefix + "labels", labels_);
     }
     if (is_fit()) model_.save(out, prefix);
+    sweep_.save(out, prefix + "sweep.");
 }
 
 void KernelScorer::load(const ArchiveView& in, const std::string& prefix) {
@@ -69,6 +73,9 @@ void KernelScorer::load(const ArchiveView& in, const std::string& prefix) {
     if (fresh.is_fit()) fresh.model_.load(in, prefix, fresh.n_rows_);
     if (fresh.is_fit() && !full) fresh.model_.covariance().make_coarse(true);
     fresh.check_rows(prefix);
+    if (full) fresh.sweep_ = fresh.new_sweep();
+    fresh.sweep_.load(in, prefix + "sweep.");
+    fresh.sweep_.check(static_cast<float>(Standardise::kClip), prefix + "sweep.");
     *this = std::move(fresh);
 }
 
