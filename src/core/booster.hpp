@@ -203,8 +203,8 @@ class Booster {
     bool write_at_once(int i, const Labels& labels, PairScratch& scratch, Write&& write) {
         if (!has_wide_pairs() || !labels.are_all_known()) return false;
         scratch.room.resize(room_for_wide_pairs(labels.is_relevant.size()));
-        const ScoredLabels scored{expert_row(i),          labels.is_relevant.data(), labels.is_relevant.size(),
-                                  labels.relevant.data(), labels.relevant.size(),    labels.pair_weight()};
+        const ScoredLabels scored{expert_row(i), labels.is_relevant.data(), labels.is_relevant.size(),
+                                  labels.relevant.size(), labels.pair_weight()};
         PairFacts facts;
         if (!write(scored, scratch.room.data(), cost_row(i), facts)) return false;
         rank_losses_[static_cast<std::size_t>(i)] = labels.pair_weight() * facts.inversions;

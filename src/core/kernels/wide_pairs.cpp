@@ -31,13 +31,11 @@ BOOSTLINE_WIDE_INLINE double rest_of(__m512d last, std::size_t n) {
     return rest;
 }
 
-// As exp_ in math.hpp.
+// As exp_ in math.hpp, for numbers that it takes as they are.
 BOOSTLINE_WIDE_INLINE __m512d exp_of(__m512d x) {
     const auto number = [](double v) BOOSTLINE_WIDE { return _mm512_set1_pd(v); };
     const auto multiply_add = [](__m512d a, __m512d b, __m512d c)
                                   BOOSTLINE_WIDE { return _mm512_add_pd(a, _mm512_mul_pd(b, c)); };  // a + b c
-    x = _mm512_mask_mov_pd(x, _mm512_cmp_pd_mask(x, number(-708.0), _CMP_LT_OQ), number(-708.0));
-    x = _mm512_mask_mov_pd(x, _mm512_cmp_pd_mask(x, number(708.0), _CMP_GT_OQ), number(708.0));
     const __m512d round = number(6755399441055744.0);
     const __m512d shifted = _mm512_add_pd(_mm512_mul_pd(x, number(1.4426950408889634074)), round);
     const __m512d n = _mm512_sub_pd(shifted, round);
@@ -62,7 +60,7 @@ BOOSTLINE_WIDE_INLINE __m512d exp_of(__m512d x) {
 struct Irrelevant {
     double* scores;
     std::size_t n, whole;  // labels; those in full vectors
-    Range range;
+    Range range;           // of theirs, or of all scores
 
     bool has_rest() const { return whole < n; }
 };
@@ -73,15 +71,19 @@ BOOSTLINE_WIDE_INLINE __mmask8 irrelevant_lanes(const ScoredLabels& of, std::siz
     return static_cast<__mmask8>(_mm_mask_cmpeq_epi8_mask(lanes, bytes, _mm_setzero_si128()));
 }
 
-BOOSTLINE_WIDE_INLINE Irrelevant gather_irrelevant(const ScoredLabels& of, double* room) {
+// And those of relevant labels, in their order.
+template <bool kRangeOfAll>
+BOOSTLINE_WIDE_INLINE Irrelevant gather_scores(const ScoredLabels& of, double* room, double* relevant) {
     __m512d low = _mm512_set1_pd(__builtin_inf()), high = _mm512_set1_pd(-__builtin_inf());
     std::size_t n = 0;
     for (std::size_t at = 0; at < of.n; at += kEight) {
-        const __m512d s = _mm512_maskz_loadu_pd(lanes_below(of.n - at), of.scores + at);
-        const __mmask8 lanes = irrelevant_lanes(of, at);
-        low = _mm512_mask_min_pd(low, lanes, low, s);
-        high = _mm512_mask_max_pd(high, lanes, high, s);
+        const __mmask8 known = lanes_below(of.n - at);
+        const __m512d s = _mm512_maskz_loadu_pd(known, of.scores + at);
+        const __mmask8 lanes = irrelevant_lanes(of, at), ranged = kRangeOfAll ? known : lanes;
+        low = _mm512_mask_min_pd(low, ranged, low, s);
+        high = _mm512_mask_max_pd(high, ranged, high, s);
         _mm512_storeu_pd(room + n, _mm512_maskz_compress_pd(lanes, s));
+        _mm512_storeu_pd(relevant + (at - n), _mm512_maskz_compress_pd(static_cast<__mmask8>(known & ~lanes), s));
         n += static_cast<std::size_t>(__builtin_popcount(lanes));
     }
     _mm512_storeu_pd(room + n, _mm512_set1_pd(-__builtin_inf()));
@@ -98,23 +100,21 @@ BOOSTLINE_WIDE_INLINE __m512i count(__m512i so_far, __m512d irrelevant, __m512d 
 // The costs of all labels from the sums over their pairs.
 BOOSTLINE_WIDE_INLINE Range spread_costs(const ScoredLabels& of, const double* irrelevant_sum,
                                          const double* relevant_sum, double* costs) {
-    const __m512d weight = _mm512_set1_pd(of.pair_weight);
+    const __m512d weight = _mm512_set1_pd(of.pair_weight), less = _mm512_set1_pd(-of.pair_weight);
     __m512d lowest = _mm512_set1_pd(__builtin_inf()), highest = _mm512_set1_pd(-__builtin_inf());
     for (std::size_t at = 0; at < of.n; at += kEight) {
-        const __mmask8 lanes = irrelevant_lanes(of, at);
-        const __m512d c = _mm512_mul_pd(weight, _mm512_maskz_expand_pd(lanes, _mm512_loadu_pd(irrelevant_sum)));
-        _mm512_mask_storeu_pd(costs + at, lanes_below(of.n - at), c);
-        lowest = _mm512_mask_min_pd(lowest, lanes, lowest, c);
-        highest = _mm512_mask_max_pd(highest, lanes, highest, c);
+        const __mmask8 known = lanes_below(of.n - at), lanes = irrelevant_lanes(of, at);
+        const auto others = static_cast<__mmask8>(known & ~lanes);
+        __m512d c = _mm512_mul_pd(weight, _mm512_maskz_expand_pd(lanes, _mm512_loadu_pd(irrelevant_sum)));
+        const __m512d of_relevant = _mm512_maskz_expand_pd(others, _mm512_loadu_pd(relevant_sum));
+        c = _mm512_mask_mul_pd(c, others, less, of_relevant);
+        _mm512_mask_storeu_pd(costs + at, known, c);
+        lowest = _mm512_mask_min_pd(lowest, known, lowest, c);
+        highest = _mm512_mask_max_pd(highest, known, highest, c);
         irrelevant_sum += __builtin_popcount(lanes);
+        relevant_sum += __builtin_popcount(others);
     }
-    Range range{_mm512_reduce_min_pd(lowest), _mm512_reduce_max_pd(highest)};
-    for (std::size_t l = 0; l < of.n_relevant; ++l) {
-        const double c = costs[of.relevant[l]] = -of.pair_weight * relevant_sum[l];
-        range.low = c < range.low ? c : range.low;
-        range.high = c > range.high ? c : range.high;
-    }
-    return range;
+    return {_mm512_reduce_min_pd(lowest), _mm512_reduce_max_pd(highest)};
 }
 
 // What a pair adds to the sums of its irrelevant and of its relevant label, eight at a time.
@@ -188,13 +188,8 @@ struct Room {
 
 BOOSTLINE_WIDE bool logistic_costs(const ScoredLabels& of, double* all_room, double* costs, PairFacts& facts) {
     const Room room(all_room, of.n);
-    const Irrelevant irrelevant = gather_irrelevant(of, room.irrelevant);
-    double low = irrelevant.range.low, high = irrelevant.range.high;
-    for (std::size_t l = 0; l < of.n_relevant; ++l) {
-        const double score = room.relevant[l] = of.scores[of.relevant[l]];
-        low = score < low ? score : low;
-        high = score > high ? score : high;
-    }
+    const Irrelevant irrelevant = gather_scores<true>(of, room.irrelevant, room.relevant);
+    const auto [low, high] = irrelevant.range;
     if (!(high - low < 600.0)) return false;  // as in ada_olmr.hpp
     const __m512d middle = _mm512_set1_pd(0.5 * (low + high));
     for (std::size_t at = 0; at < irrelevant.n; at += kEight) {
@@ -234,8 +229,7 @@ BOOSTLINE_WIDE bool step_costs(const ScoredLabels& of, const StepRow& row, doubl
     constexpr std::int32_t kHeld = 16;
     constexpr double kWhole = 4503599627370496.0;  // 2^52: what is added to it are the lowest bits
     const Room room(all_room, of.n);
-    const Irrelevant irrelevant = gather_irrelevant(of, room.irrelevant);
-    for (std::size_t l = 0; l < of.n_relevant; ++l) room.relevant[l] = of.scores[of.relevant[l]];
+    const Irrelevant irrelevant = gather_scores<false>(of, room.irrelevant, room.relevant);
     const __m512d per_unit = _mm512_set1_pd(static_cast<double>(row.per_unit)), origin = _mm512_set1_pd(row.origin);
     const __m512d last = _mm512_set1_pd(static_cast<double>(row.last_cell));
     const __m512d end = _mm512_set1_pd(static_cast<double>(row.last_cell) + 1.0);

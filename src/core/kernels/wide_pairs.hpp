@@ -14,7 +14,6 @@ struct ScoredLabels {
     const double* scores;
     const std::uint8_t* is_relevant;
     std::size_t n;
-    const std::int32_t* relevant;
     std::size_t n_relevant;
     double pair_weight;
 };
