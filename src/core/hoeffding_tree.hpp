@@ -61,14 +61,17 @@ class HoeffdingTree final : public Learner {
     }
     bool hears_costs_of_relevant_alone() const override { return true; }
     // What a row needs of a tree lies far apart: the leaf, its entries, the statistics of its labels.
-    void expect_vote(const Row& x, int step) noexcept override {
-        if (step == 0) {
-            row_.leaf = find_leaf(x);
-            fetch(&node(row_.leaf), sizeof(Node));
-        } else {
+    bool expect_vote(const Row& x, int step) noexcept override {
+        if (step > 0 && row_.leaf >= 0) {
             const std::vector<Entry>& entries = node(row_.leaf).entries;
             fetch(entries.data(), entries.size() * sizeof(Entry));
+            return false;
         }
+        std::int32_t at = step > 0 ? ~row_.leaf : 0;
+        for (int level = 0; level < kLevelsInStep; ++level) at = is_leaf(at) ? at : next_node(x, at);
+        row_.leaf = is_leaf(at) ? at : ~at;
+        if (row_.leaf >= 0) fetch(&node(at), sizeof(Node));
+        return true;
     }
     void expect_labels(const Labels& labels) noexcept override {
         const Node& leaf = node(row_.leaf);
@@ -165,13 +168,14 @@ class HoeffdingTree final : public Learner {
     static constexpr double kMostImportance = 1e60;  // keeps sums of squares finite; potentials may ask for any weight
     static constexpr double kLeastTotal = 1e-300;    // of the masses in a leaf
     static constexpr double kFirstMass = 1.0;        // of a label where it is first seen
+    static constexpr int kLevelsInStep = 2;          // on the way to a leaf
 
     using Node = TreeNode;
     using Entry = TreeNode::Entry;
 
     // The row between prepare and commit; a copy of a tree has none.
     struct RowAtHand {
-        std::int32_t leaf = 0;
+        std::int32_t leaf = 0;           // ~node: the row is on its way, and has come so far
         std::int32_t n_learned = -1;     // -1: labels have not been looked for; after `prepare` the first n are learned
         std::vector<RowLabel> labels;    // the relevant ones, in ascending order; room for more
         std::unique_ptr<TreeUndo> undo;  // of a row that has been learned already
@@ -238,14 +242,14 @@ class HoeffdingTree final : public Learner {
     }
 
     std::int32_t find_leaf(const Row& x, std::int32_t from = 0) const {
-        std::int32_t i = from;
-        for (;;) {
-            const TreeRoute& here = route(i);
-            if (here.covariate < 0) return i;
-            const double value = x.dense[settings_.features[static_cast<std::size_t>(here.covariate)]];
-            const bool right = value != value ? node(i).nan_right != 0 : value > here.threshold;
-            i = here.left + static_cast<std::int32_t>(right);
-        }
+        while (!is_leaf(from)) from = next_node(x, from);
+        return from;
+    }
+    std::int32_t next_node(const Row& x, std::int32_t i) const {
+        const TreeRoute& here = route(i);
+        const double value = x.dense[settings_.features[static_cast<std::size_t>(here.covariate)]];
+        const bool right = value != value ? node(i).nan_right != 0 : value > here.threshold;
+        return here.left + static_cast<std::int32_t>(right);
     }
 
     static bool has(const Node& leaf, std::int32_t label) {

@@ -27,10 +27,11 @@ class Learner {
     // The same just before `learn` with the same row: may keep intermediate results for it.
     virtual void predict_to_learn(const Row& x, double* votes) { predict(x, votes); }
 
-    // Hints: a row is about to be voted on, soon (step 0) or immediately (step 1), or learned, after its vote. They may
-    // fetch from memory what that needs, and change no result.
-    virtual void expect_vote(const Row&, int) noexcept {}
-    // As predict_to_learn, after both steps of expect_vote with the same row and nothing in between.
+    // Hints: a row is about to be voted on, or learned, after its vote. They may fetch from memory what that needs, and
+    // change no result. The first comes in steps, from 0 on, until it returns false: between two of them come those of
+    // the other learners, so that nobody waits for memory.
+    virtual bool expect_vote(const Row&, int) noexcept { return false; }
+    // As predict_to_learn, after all steps of expect_vote with the same row and nothing in between.
     virtual void predict_expected(const Row& x, double* votes) { predict_to_learn(x, votes); }
     virtual void expect_labels(const Labels&) noexcept {}
 

@@ -25,6 +25,7 @@ class LearnerGroup {
             (learners_[i]->is_serial() ? serial_ : parallel_).push_back(i);
             (learners_[i]->works_in_commit() ? slow_to_commit_ : quick_to_commit_).push_back(i);
         }
+        expecting_.resize(learners_.size());
     }
 
     const Learners& all() const { return learners_; }
@@ -83,8 +84,17 @@ class LearnerGroup {
     // it has been done.
     bool expect_vote(const Row& x) noexcept {
         if (n_threads_ > 1) return false;
-        for (int step = 0; step < 2; ++step)
-            for (const auto& learner : learners_) learner->expect_vote(x, step);
+        std::size_t n = learners_.size();
+        for (std::size_t i = 0; i < n; ++i) expecting_[i] = learners_[i].get();
+        for (int step = 0; n > 0; ++step) {
+            std::size_t n_left = 0;
+            for (std::size_t i = 0; i < n; ++i) {
+                Learner* learner = expecting_[i];
+                expecting_[n_left] = learner;
+                n_left += learner->expect_vote(x, step) ? 1 : 0;
+            }
+            n = n_left;
+        }
         return true;
     }
     // Of the learner that gives a vote, if each gives one.
@@ -198,6 +208,7 @@ class LearnerGroup {
     std::vector<std::size_t> first_vote_;
     std::vector<std::size_t> serial_, parallel_;
     std::vector<std::size_t> quick_to_commit_, slow_to_commit_;
+    std::vector<Learner*> expecting_;  // those that want another step of expect_vote, while it runs
     int n_threads_ = 1;
     std::shared_ptr<ThreadPool> pool_;
     std::array<Worth, n_loops> worth_;
