@@ -58,23 +58,25 @@ class SplitScreen : private SplitSums<float> {
     // the gains and in which branches count as heavy enough.
     double largest_lead(const LeafStats& leaf) {
         if (!can_look_at(leaf)) return kNoBound;
-        return has_wide_split_screen() ? wide_lead(leaf, leaf.labels, kAll, read_weights(leaf)) : narrow_lead(leaf);
+        return has_wide_split_screen() ? wide_lead(leaf, read_weights(leaf)) : narrow_lead(leaf);
     }
 
-    // Whether that is at most `bound`, which some of the labels may show already.
+    // Whether that is at most `bound`, which words, or even some of the labels in words, may show already.
     bool rules_out(const LeafStats& leaf, double bound) {
         if (!has_wide_split_screen() || !can_look_at(leaf)) return largest_lead(leaf) <= bound;
         const double weight = read_weights(leaf);
         const std::size_t n_heavy = sort_by_weight(leaf.labels, weight, kRestOfBound * bound);
-        return (n_heavy < leaf.labels.size() && wide_lead(leaf, labels_, n_heavy, weight) <= bound) ||
-               wide_lead(leaf, leaf.labels, kAll, weight) <= bound;
+        if (n_heavy < leaf.labels.size() && wide_lead(leaf, weight, true, n_heavy) <= bound) return true;
+        const double in_words = wide_lead(leaf, weight, true);
+        return in_words <= bound || (in_words - 4.0 * kWordError <= bound && wide_lead(leaf, weight) <= bound);
     }
 
     // The covariates that may have the largest gain, ascending; all of them if that cannot be told.
     const std::vector<std::size_t>& candidates(const LeafStats& leaf) {
         candidates_.clear();
         const bool looked = largest_lead(leaf) < kNoBound;
-        const double best = looked ? static_cast<double>(*std::max_element(sure_.begin(), sure_.end())) : 0.0;
+        const auto n = static_cast<std::ptrdiff_t>(leaf.n_covariates);
+        const double best = looked ? static_cast<double>(*std::max_element(sure_.begin(), sure_.begin() + n)) : 0.0;
         for (std::size_t f = 0; f < leaf.n_covariates; ++f)
             if (!looked || static_cast<double>(possible_[f]) + 2.0 * kCoarseError + kGainTie >= best)
                 candidates_.push_back(f);
@@ -85,6 +87,8 @@ class SplitScreen : private SplitSums<float> {
     // A share is wrong by 2.4e-4 at most, so its entropy by 1.6e-3 where both sides have a hundredth; divisions
     // by 1.8e-3.
     static constexpr double kCoarseError = 4e-3, kShareError = 5e-4;
+    // In words, by 4.1e-4 (wide_split_words.hpp), 2.8e-3 and 1.6e-3, and weights make 2e-3 of difference.
+    static constexpr double kWordError = 7e-3;
     static constexpr auto kLow = static_cast<float>(kMinBranchShare - kShareError);
     static constexpr auto kHigh = static_cast<float>(kMinBranchShare + kShareError);
     static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
@@ -140,29 +144,35 @@ class SplitScreen : private SplitSums<float> {
             n_left -= n_in_power[--first_light];
         if (n_left + n_left / 4 >= n) return n;
         labels_.resize(n);
+        sorted_weights_.resize(n);
         std::size_t n_heavy = 0, n_light = 0;
         for (std::size_t i = 0; i < n; ++i) {
             const std::size_t light = powers_[i] >= first_light ? 1 : 0;
-            labels_[light != 0 ? n - 1 - n_light : n_heavy] = labels[i];
+            const std::size_t at = light != 0 ? n - 1 - n_light : n_heavy;
+            labels_[at] = labels[i];
+            sorted_weights_[at] = weights_[i];
             n_heavy += 1 - light;
             n_light += light;
         }
         return n_heavy;
     }
 
-    // A first look at so many labels, or a full one at all.
-    double wide_lead(const LeafStats& leaf, const std::vector<LabelStats>& labels, std::size_t n_heavy, double weight) {
+    // A full look at all labels, or a first one at so many of those that have been sorted.
+    double wide_lead(const LeafStats& leaf, double weight, bool in_words = false, std::size_t n_heavy = kAll) {
         n_ = leaf.n_covariates;
-        for (auto* column : {&shares_, &possible_, &sure_}) column->resize(n_);
+        for (auto* column : {&shares_, &possible_, &sure_}) column->resize(n_ + kRoomAfter);
         const GainRanges found{shares_.data(), possible_.data(), sure_.data()};
         const LeafRange range{leaf.low, leaf.high, n_};
         if (n_heavy == kAll)
-            screen_widely(labels.data(), labels.size(), weight, range, kLow, kHigh, found);
+            screen_widely(leaf.labels.data(), in_words ? weights_.data() : nullptr, leaf.labels.size(), weight, range,
+                          kLow, kHigh, found);
         else
-            screen_at_first(labels.data(), n_heavy, labels.size(), weight, range, kLow, kHigh, found);
-        const auto most = static_cast<double>(*std::max_element(shares_.begin(), shares_.end()));
-        if (!is_ordinary(most * (weight > 0.0 ? weight : 1.0))) return kNoBound;
-        return widest_lead(found, n_) + 2.0 * kCoarseError;
+            screen_at_first(labels_.data(), sorted_weights_.data(), n_heavy, labels_.size(), weight, range, kLow, kHigh,
+                            found);
+        const auto [lead, heaviest] = widest_lead(found, n_);
+        return is_ordinary(heaviest * (weight > 0.0 ? weight : 1.0))
+                   ? lead + 2.0 * (in_words ? kWordError : kCoarseError)
+                   : kNoBound;
     }
 
     double narrow_lead(const LeafStats& leaf) {
@@ -196,8 +206,9 @@ class SplitScreen : private SplitSums<float> {
         sure_;                        // of the weight; what a covariate's largest gain is at most, at least
     std::vector<LabelStats> labels_;  // heavy ones first
     std::vector<std::size_t> candidates_;
-    std::vector<double> weights_;       // of the labels as they come
-    std::vector<std::uint8_t> powers_;  // of two, by which a label is lighter than all
+    std::vector<double> weights_;         // of the labels as they come
+    std::vector<double> sorted_weights_;  // of those above
+    std::vector<std::uint8_t> powers_;    // of two, by which a label is lighter than all
 };
 
 }  // namespace boostline

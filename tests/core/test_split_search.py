@@ -81,14 +81,18 @@ def test_best_split_and_coarse_screen(n_covariates, missing):
 
 @pytest.mark.gate
 @pytest.mark.parametrize("n_covariates", [1, 7, 13, 20, 31])
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_what_some_labels_show_is_so(n_covariates, missing):
-    """Labels of very different weights, so that a first look leaves light ones out; bounds next to the lead."""
+@pytest.mark.parametrize("missing, shift", [(0.0, 0.0), (0.3, 0.0), (0.0, 300.0), (0.0, 1e6)])
+def test_what_some_labels_show_is_so(n_covariates, missing, shift):
+    """Labels of very different weights, so that a first look leaves light ones out; bounds next to the lead.
+
+    Values far from 0 have fewer digits in single precision.
+    """
     rng = np.random.default_rng(n_covariates)
     n_ruled_out = n_few = 0
     for _ in range(60):
         stats = random_leaf(rng, int(rng.integers(2, 60)), n_covariates, 30, missing)
         stats[:, [0, 2]] *= 10.0 ** -rng.uniform(0, 4, (len(stats), 1, 1))
+        stats[:, [1, 3, 4]] += shift
         covariate, threshold, gain, lead, _ = _core.testing.split_leads(stats.ravel(), n_covariates)
         for bound in (lead - 1e-9, lead + 0.01, lead + 0.05, lead + 0.3):
             ruled_out, *best, n = _core.testing.split_by_screen(stats.ravel(), n_covariates, bound)
