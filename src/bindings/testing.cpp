@@ -94,12 +94,32 @@ void bind_testing(nb::module_& m) {
             return before;
         },
         "width"_a);
+    // What votes summed to before they were made shares, (rows, votes).
+    m.def(
+        "vote_sums",
+        [](const Model& self, nb::object rows, std::int64_t n_features) {
+            const Rows input(std::move(rows), n_features);
+            std::size_t n_votes = 0;
+            const auto sums = self.reading([&](const Booster& b) {
+                n_votes = static_cast<std::size_t>(b.n_votes());
+                std::vector<double> out(input.size() * n_votes);
+                input.in_pieces(input.n_together(), [&](const Row* x, std::size_t first, std::size_t n) {
+                    b.vote_sums(x, n, out.data() + first * n_votes);
+                });
+                return out;
+            });
+            return to_numpy(sums.data(), {input.size(), n_votes});
+        },
+        "model"_a, "rows"_a, "n_features"_a);
     // Votes, experts' scores and costs.
     m.def("last_round", [](const Model& self) {
-        const auto [votes, scores, costs] = self.reading(
-            [](const Booster& b) { return std::make_tuple(b.last_votes(), b.last_expert_scores(), b.last_costs()); });
+        const auto [n_votes, votes, scores, costs] = self.reading([](const Booster& b) {
+            return std::make_tuple(static_cast<std::size_t>(b.n_votes()), b.last_votes(), b.last_expert_scores(),
+                                   b.last_costs());
+        });
+        const std::size_t size = votes.size() - n_votes;
         nb::typed<nb::dict, nb::str, NewArray<double>> out;
-        out["votes"] = to_numpy(votes.data(), {votes.size()});
+        out["votes"] = to_numpy(votes.data(), {size});
         out["expert_scores"] = to_numpy(scores.data(), {scores.size()});
         out["costs"] = to_numpy(costs.data(), {costs.size()});
         return out;

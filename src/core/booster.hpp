@@ -62,9 +62,9 @@ class Booster {
     const Calibration& calibration() const { return calibration_; }
 
     // The votes of every learner for n rows, n_votes x k each: what `score` adds up.
-    void votes(const Row* x, std::size_t n, double* out) const {
-        learners_.predict_block(x, n, static_cast<std::size_t>(n_labels_), learners_.n_votes(), out);
-    }
+    void votes(const Row* x, std::size_t n, double* out) const;
+    // What they summed to before they were made shares, n_votes each, see Learner.
+    void vote_sums(const Row* x, std::size_t n, double* out) const;
 
     virtual void grow_labels(std::int32_t n);
 
@@ -129,7 +129,7 @@ class Booster {
     // As in Learner.
     virtual void check() const;
 
-    // The last round, for tests and for looking inside.
+    // The last round, for tests and for looking inside. Votes end with their sums, see Learner.
     const std::vector<double>& last_votes() const { return votes_; }
     const std::vector<double>& last_expert_scores() const { return expert_scores_; }
     const std::vector<double>& last_costs() const { return costs_; }
@@ -238,7 +238,7 @@ class Booster {
   private:
     void resize_workspace() {
         const auto n = static_cast<std::size_t>(n_votes_), k = static_cast<std::size_t>(n_labels_);
-        votes_.assign(n * k, 0.0);
+        votes_.assign(learners_.row_size(k), 0.0);
         expert_scores_.assign((n + 1) * k, 0.0);
         costs_.assign((shares_costs_ ? 1 : n + 1) * k, 0.0);
         rank_losses_.assign(n + 1, 0.0);
@@ -258,6 +258,9 @@ class Booster {
         for (std::int32_t i = 0; i < n_votes_; ++i) add_vote(i, vote_row(i), expert_scores_.data());
     }
 
+    // take(r, votes and sums) for each of n rows.
+    template <class Take>
+    void for_votes(const Row* x, std::size_t n, Take&& take) const;
     std::size_t make_room_for_block(const Example* rows, std::size_t n_voted, std::size_t n);
     bool make_room_alone(const Example* rows, std::size_t n_voted, std::size_t n);
     bool make_room_to_look(const Example* rows, std::size_t n_voted, std::size_t n);
@@ -301,7 +304,7 @@ class Booster {
         bool is_known = false;
     };
 
-    std::vector<double> votes_, expert_scores_, costs_;  // h^1.., s^0.., c^1.. of the round at hand
+    std::vector<double> votes_, expert_scores_, costs_;  // h^1.. and their sums, s^0.., c^1.. of the round at hand
     std::vector<KnownRange> cost_ranges_;                // where they were found along with the costs
     std::vector<double> block_votes_, next_votes_;       // h^1.. of every row of the block at hand, and of the next
     Record record_;

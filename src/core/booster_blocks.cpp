@@ -76,26 +76,47 @@ void Booster::score_block(const Row* x, std::size_t n, double* scores, double* s
 
 void Booster::score_piece(const Row* x, std::size_t n, double* scores, double* spreads) const {
     const std::int32_t needed = experts_needed(clock_ + 1);
-    const auto k = static_cast<std::size_t>(n_labels_), n_votes = static_cast<std::size_t>(n_votes_);
+    const auto k = static_cast<std::size_t>(n_labels_), row_size = learners_.row_size(k);
     const std::size_t n_spreads = calibration_.spread().size();
     // Large with thousands of labels, so they are kept from call to call. A learner written in Python may score
     // with a model of its own meanwhile, which then finds none.
     static thread_local std::vector<double> kept_votes, kept_all;
     std::vector<double> votes = std::move(kept_votes), all = std::move(kept_all);
     // Few enough rows at once that their votes stay in the caches.
-    const std::size_t most = std::min(n, std::max<std::size_t>(1, kMostVotes / std::max<std::size_t>(1, n_votes * k)));
-    votes.resize(most * n_votes * k);
+    const std::size_t most = std::min(n, std::max<std::size_t>(1, kMostVotes / std::max<std::size_t>(1, row_size)));
+    votes.resize(most * row_size);
     all.assign(has_prefixes() ? (static_cast<std::size_t>(needed) + 1) * k : 0, 0.0);
     for (std::size_t r = 0; r < n; ++r) {
         if (r % most == 0)
             learners_.predict_block(x + r, std::min(most, n - r), k, static_cast<std::size_t>(needed), votes.data());
-        const double* own = &votes[r % most * n_votes * k];
+        const double* own = &votes[r % most * row_size];
         for (std::int32_t i = 0; has_prefixes() && i < needed; ++i)
             add_vote(i, own + static_cast<std::size_t>(i) * k, all.data());
         follow(own, all.data(), clock_ + 1, scores + r * k, spreads == nullptr ? nullptr : spreads + r * n_spreads);
     }
     kept_votes = std::move(votes);
     kept_all = std::move(all);
+}
+
+template <class Take>
+void Booster::for_votes(const Row* x, std::size_t n, Take&& take) const {
+    const auto k = static_cast<std::size_t>(n_labels_), row_size = learners_.row_size(k);
+    std::vector<double> rows(std::min(n, kRowsOfThread) * row_size);
+    for (std::size_t first = 0; first < n; first += kRowsOfThread) {
+        const std::size_t together = std::min(kRowsOfThread, n - first);
+        learners_.predict_block(x + first, together, k, learners_.n_votes(), rows.data());
+        for (std::size_t r = 0; r < together; ++r) take(first + r, &rows[r * row_size]);
+    }
+}
+
+void Booster::votes(const Row* x, std::size_t n, double* out) const {
+    const std::size_t size = learners_.n_votes() * static_cast<std::size_t>(n_labels_);
+    for_votes(x, n, [&](std::size_t r, const double* row) { std::copy_n(row, size, out + r * size); });
+}
+
+void Booster::vote_sums(const Row* x, std::size_t n, double* out) const {
+    const std::size_t n_votes = learners_.n_votes(), size = n_votes * static_cast<std::size_t>(n_labels_);
+    for_votes(x, n, [&](std::size_t r, const double* row) { std::copy_n(row + size, n_votes, out + r * n_votes); });
 }
 
 void Booster::probabilities(const Row* x, std::size_t n, double* out) const {

@@ -33,6 +33,8 @@ class Committee final : public Learner {
         : members_(other.members_),
           n_labels_(other.n_labels_),
           n_features_(other.n_features_),
+          first_vote_(other.first_vote_),
+          n_votes_in_row_(other.n_votes_in_row_),
           workspace_(other.workspace_) {
         for (Member& member : members_) member.scorer = member.scorer->clone();
         find_first();
@@ -42,6 +44,10 @@ class Committee final : public Learner {
     std::int32_t n_votes() const override { return static_cast<std::int32_t>(members_.size()); }
     bool reads_rows(std::int32_t vote) const override {
         return members_[static_cast<std::size_t>(vote)].scorer->reads_rows();
+    }
+    void tell_sums(std::size_t first, std::size_t n_votes) override {
+        first_vote_ = first;
+        n_votes_in_row_ = n_votes;
     }
     std::unique_ptr<Learner> clone() const override { return std::make_unique<Committee>(*this); }
 
@@ -307,9 +313,11 @@ class Committee final : public Learner {
         return place_inputs(i, n, block);
     }
     void make_block_votes(std::size_t i, std::size_t n, Block& block, double* votes, std::size_t stride) const {
-        for (std::size_t r = 0; r < n; ++r)
-            make_votes(members_[i].scorer->vote(), block.raw_of(i) + r * n_labels_, n_labels_,
-                       votes + r * stride + i * n_labels_);
+        for (std::size_t r = 0; r < n; ++r) vote(i, block.raw_of(i) + r * n_labels_, votes + r * stride);
+    }
+    void vote(std::size_t i, const double* raw, double* votes) const {
+        const double total = make_votes(members_[i].scorer->vote(), raw, n_labels_, votes + i * n_labels_);
+        if (n_votes_in_row_ > 0) votes[(n_votes_in_row_ - first_vote_) * n_labels_ + first_vote_ + i] = total;
     }
 
     void find_first() {
@@ -335,14 +343,15 @@ class Committee final : public Learner {
                 for (std::size_t j = 0; j < n_labels_; ++j) input[j] += workspace.raw[read * n_labels_ + j];
             double* raw = &workspace.raw[i * n_labels_];
             score(*members_[i].scorer, row_of(i, x, workspace), raw);
-            make_votes(members_[i].scorer->vote(), raw, n_labels_, votes + i * n_labels_);
+            vote(i, raw, votes);
         }
     }
 
     std::vector<Member> members_;
     std::size_t n_labels_;
     std::int64_t n_features_;
-    Workspace workspace_;  // between predict_to_learn and learn
+    std::size_t first_vote_ = 0, n_votes_in_row_ = 0;  // see tell_sums
+    Workspace workspace_;                              // between predict_to_learn and learn
     Targets targets_;
     std::array<Ahead, 2> ahead_;      // the block at hand, and one before it that is not finished
     bool shares_ = false;             // the block at hand among threads, which leave the readers for later

@@ -106,7 +106,7 @@ class LabelRanker final : public Booster {
         const auto k = static_cast<std::size_t>(n_labels_);
         if (votes == votes_in_round()) {
             look_at_votes();
-            describe(logs_.data(), power_sums_.data(), spreads);
+            describe(votes, logs_.data(), power_sums_.data(), spreads);
             std::copy(scores_.begin(), scores_.end(), scores);
             return;
         }
@@ -115,7 +115,7 @@ class LabelRanker final : public Booster {
         look.pooled.resize(k);
         look.power_sums.resize(portfolio_.size());
         look_at(votes, look.logs.data(), look.pooled.data(), look.power_sums.data(), scores);
-        if (spreads != nullptr) describe(look.logs.data(), look.power_sums.data(), spreads);
+        if (spreads != nullptr) describe(votes, look.logs.data(), look.power_sums.data(), spreads);
     }
 
     void prepare(const Labels& labels) override {
@@ -254,12 +254,13 @@ class LabelRanker final : public Booster {
         look_at(votes_in_round(), logs_.data(), pooled_.data(), power_sums_.data(), scores_.data());
         has_looked_ = true;
     }
-    void describe(const double* logs, const double* sums, double* spreads) const noexcept {
+    void describe(const double* votes, const double* logs, const double* sums, double* spreads) const noexcept {
         const auto k = static_cast<std::size_t>(n_labels_);
+        const double* before = votes + static_cast<std::size_t>(n_votes_) * k;  // they were made shares
         std::size_t i = 0;
         for (const std::size_t vote : calibration().spread().votes()) {
             const double* powers = sums + vote * kTemperatures;
-            RowSpread::describe(i++, k, powers[0], powers[1], sum(logs + vote * k, k), spreads);
+            RowSpread::describe(i++, k, powers[0], powers[1], sum(logs + vote * k, k), before[vote], spreads);
         }
     }
     // Of the row at hand; the pooled one comes after the others.

@@ -21,6 +21,11 @@ class Learner {
     // Whether a vote depends on the row at all, or only on the labels so far.
     virtual bool reads_rows(std::int32_t) const { return true; }
 
+    // Votes are shares. A learner whose scores mean something before they are made shares may tell their sum, which
+    // says how many labels are relevant: the row that it writes its votes to, those of all learners, n_votes x k, ends
+    // with n_votes such sums, 0 if they are not told. `first` is the learner's first vote in such rows.
+    virtual void tell_sums(std::size_t /*first*/, std::size_t /*n_votes*/) {}
+
     // Writes n_votes() x k votes. Changes nothing; may run in several threads at once.
     virtual void predict(const Row& x, double* votes) const = 0;
 

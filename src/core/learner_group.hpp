@@ -26,10 +26,13 @@ class LearnerGroup {
             (learners_[i]->works_in_commit() ? slow_to_commit_ : quick_to_commit_).push_back(i);
         }
         expecting_.resize(learners_.size());
+        for (std::size_t i = 0; i < learners_.size(); ++i) learners_[i]->tell_sums(first_vote_[i], n_votes_);
     }
 
     const Learners& all() const { return learners_; }
     std::size_t n_votes() const { return n_votes_; }
+    // Of a row of votes and their sums, see Learner.
+    std::size_t row_size(std::size_t k) const { return n_votes_ * (k + 1); }
     bool has_serial() const { return !serial_.empty(); }
     bool hear_costs() const {
         return std::any_of(learners_.begin(), learners_.end(), [](const auto& l) { return l->hears_costs(); });
@@ -43,10 +46,11 @@ class LearnerGroup {
         return votes;
     }
 
-    // The votes of the learners that give the first `needed`, n_votes x k, of n rows: row r at votes + r * n_votes * k.
+    // The votes of the learners that give the first `needed`, of n rows: row r at votes + r * row_size(k).
     void predict_block(const Row* x, std::size_t n, std::size_t k, std::size_t needed, double* votes) const {
+        for (std::size_t r = 0; r < n; ++r) std::fill_n(votes + r * row_size(k) + n_votes_ * k, n_votes_, 0.0);
         for (std::size_t i = 0; i < learners_.size() && first_vote_[i] < needed; ++i)
-            learners_[i]->predict_block(x, n, votes + first_vote_[i] * k, n_votes_ * k);
+            learners_[i]->predict_block(x, n, votes + first_vote_[i] * k, row_size(k));
     }
 
     // Blocks of rows, as in Learner; below 2: the next row has to be learned by itself.
@@ -57,7 +61,7 @@ class LearnerGroup {
     }
     void learn_block(const Example* rows, std::size_t n, std::size_t k, double* votes) noexcept {
         for (std::size_t i = 0; i < learners_.size(); ++i)
-            learners_[i]->learn_block(rows, n, votes + first_vote_[i] * k, n_votes_ * k);
+            learners_[i]->learn_block(rows, n, votes + first_vote_[i] * k, row_size(k));
     }
     bool make_room_alone(const Example& row) {
         return std::all_of(learners_.begin(), learners_.end(), [&](const auto& l) { return l->make_room_alone(row); });
@@ -77,7 +81,7 @@ class LearnerGroup {
     }
     void finish_block(std::size_t k, double* votes) noexcept {
         for (std::size_t i = 0; i < learners_.size(); ++i)
-            learners_[i]->finish_block(votes + first_vote_[i] * k, n_votes_ * k);
+            learners_[i]->finish_block(votes + first_vote_[i] * k, row_size(k));
     }
 
     // As in Learner, of all learners; with one thread only, for what is fetched is fetched to one core. Returns whether

@@ -52,15 +52,15 @@ class PiecewiseLinear {
     }
     // A share of the step, or all of it.
     void end_row(double share) noexcept {
-        std::array<double, kKnots> d, b = gradient_;
-        for (std::size_t j = 0; j < kKnots; ++j) d[j] = with_prior(j);
+        std::array<double, kKnots> inverse, b = gradient_;  // of the pivots: divisions take long
+        inverse[0] = 1.0 / with_prior(0);
         for (std::size_t j = 1; j < kKnots; ++j) {
-            const double side = beside_[j - 1] - stiffness_, m = side / d[j - 1];
-            d[j] -= m * side;
+            const double side = beside_[j - 1] - stiffness_, m = side * inverse[j - 1];
+            inverse[j] = 1.0 / (with_prior(j) - m * side);
             b[j] -= m * b[j - 1];
         }
-        b[kKnots - 1] /= d[kKnots - 1];
-        for (std::size_t j = kKnots - 1; j-- > 0;) b[j] = (b[j] - (beside_[j] - stiffness_) * b[j + 1]) / d[j];
+        b[kKnots - 1] *= inverse[kKnots - 1];
+        for (std::size_t j = kKnots - 1; j-- > 0;) b[j] = (b[j] - (beside_[j] - stiffness_) * b[j + 1]) * inverse[j];
         for (std::size_t j = 0; j < kKnots; ++j)
             values_[j] = std::min(std::max(values_[j] + share * b[j], -kMostLogit), kMostLogit);
     }

@@ -64,12 +64,15 @@ enum class Vote {
     proportional  // probabilities or counts: never negative
 };
 
-inline void make_votes(Vote vote, const double* raw, std::size_t n_labels, double* votes) {
+// Returns the sum that they had before they were made shares.
+inline double make_votes(Vote vote, const double* raw, std::size_t n_labels, double* votes) {
     if (vote == Vote::soft_clip)
         soft_clip(raw, n_labels, votes);
     else
         keep_positive(raw, n_labels, votes);
-    divide_by(sum(votes, n_labels), n_labels, votes);
+    const double total = sum(votes, n_labels);
+    divide_by(total, n_labels, votes);
+    return total;
 }
 
 class Scorer {

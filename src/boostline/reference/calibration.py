@@ -2,9 +2,9 @@
 
 logit P(label l is relevant) = offset[l] + slope[l] (c + tilt of the row (c + 2) + level of the row), where
 c = curve(logit q[l]) + rank_r(logit(r q[l])), q is the row's scores as a distribution, and r the label's rank in it.
-The level of the row is level(ln sum q^2) plus a linear function of ln sum v^2 and of the mean of ln (k v), of all votes
-v that depend on the row; the tilt is another such function. Everything is fitted by Newton steps on the logistic loss,
-one row at a time.
+The level of the row is level(ln sum q^2) plus a linear function of ln sum v^2, of the mean of ln (k v) and of ln s, of
+all votes v that depend on the row, where s is what a vote summed to before it was made shares; the tilt is another such
+function. Everything is fitted by Newton steps on the logistic loss, one row at a time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OFFSET_PRIOR, SLOPE_PRIOR = 50.0, 300.0
 LOOSE = 0.1
 FIRST_ROWS = 100
 RANKED = 16  # so many labels of a row have a rank
-MOST_VOTES, LEVEL_PRIOR, TILT_PRIOR, MEAN_MEMORY, ROWS_OF_STEP = 16, 20.0, 500.0, 1000, 16
+MOST_VOTES, LEVEL_PRIOR, TILT_PRIOR, MEAN_MEMORY, ROWS_OF_STEP = 16, 20.0, 200.0, 1000, 16
 PIVOT = -2.0  # the logit that no tilt moves
 
 
@@ -69,38 +69,46 @@ class PiecewiseLinear:
 
 
 class RowSpread:
-    """Two linear functions of how concentrated and how flat each vote on a row is, with their Hessians."""
+    """Two linear functions of what describes the votes on a row, with their Hessians.
+
+    Votes are (n, k + 1), with what they summed to before they were made shares in the last column.
+    """
 
     def __init__(self, n_votes: int) -> None:
-        n = 2 * min(n_votes, MOST_VOTES)
+        n = 3 * min(n_votes, MOST_VOTES)
         self.means = np.zeros(n)
         self.weights, self.gradients = np.zeros((2, n)), np.zeros((2, n))  # of level and tilt
         self.hessians = np.zeros((2, n, n))
-        self.rows = 0  # that the means are over
+        self.rows, self.variance = 0, 0.0  # that the means are over; of what is said of the level
 
     def describe(self, votes: FloatArray) -> FloatArray:
         """What is known of the row."""
-        v = votes[:MOST_VOTES] + 0.01 / votes.shape[1]
+        v, sums = votes[:MOST_VOTES, :-1], votes[:MOST_VOTES, -1]
+        v = v + 0.01 / v.shape[1]
         v = v / v.sum(axis=1, keepdims=True)
-        return np.asarray(
-            np.column_stack(
-                [np.log((v**2).sum(axis=1)), np.log(v * v.shape[1]).mean(axis=1)]
-            ).ravel()
-        )
+        concentrated, flat = np.log((v**2).sum(axis=1)), np.log(v * v.shape[1]).mean(axis=1)
+        many = np.log(np.maximum(sums, 0.05))
+        return np.asarray(np.column_stack([concentrated, flat, many]).ravel())
 
     def at(self, votes: FloatArray) -> tuple[float, float]:
         """Level and tilt of the row."""
         level, tilt = self.weights @ self._from_mean(votes)
-        return float(level), float(np.clip(tilt, -0.8, 4.0))
+        unknown = 1 - self._trust() ** 2
+        return float(level + unknown * self.variance / 2), float(np.clip(tilt, -0.8, 4.0))
+
+    def _trust(self) -> float:
+        return self.rows / (self.rows + 10)
 
     def _from_mean(self, votes: FloatArray) -> FloatArray:
-        return np.asarray(self.rows / (self.rows + 10) * (self.describe(votes) - self.means))
+        return np.asarray(self._trust() * (self.describe(votes) - self.means))
 
     def learn(
         self, votes: FloatArray, gradients: FloatArray, curvatures: FloatArray, rows: int
     ) -> None:
         """With the derivatives in level and tilt: a Newton step for every 16 rows."""
         from_mean = self._from_mean(votes)
+        said = self.weights[0] @ from_mean
+        self.variance += self._trust() * (min(said**2, 4.0) - self.variance) / (self.rows + 1)
         self.means = self.means + (self.describe(votes) - self.means) / (self.rows + 1)
         self.rows = min(self.rows + 1, MEAN_MEMORY)
         self.hessians += curvatures[:, None, None] * np.outer(from_mean, from_mean)
