@@ -119,6 +119,11 @@ class RecentExamples {
     void check(const std::string& prefix, std::size_t n_features) const {
         rows_.check(prefix, n_features);
         check_within(losses_, 0.0, 1.0 + 1e-6, prefix, "losses");
+        // Rows without a pair to rank are not kept, and have no costs with which they could be learned anew.
+        for (std::size_t age = 0; age < rows_.size(); ++age) {
+            const std::int8_t *first = rows_.targets(age), *end = first + n_labels_;
+            require(std::count(first, end, 1) > 0 && std::count(first, end, 0) > 0, prefix, "row_targets");
+        }
     }
 
   private:

@@ -158,6 +158,21 @@ def test_means_of_losses_above_one(tmp_path):
             load_forged(tmp_path / "m", content, drift_alarm=changed(alarm, place, 0.5))
 
 
+@pytest.mark.parametrize("target", [0, 1, 2])
+def test_rows_to_be_learned_anew_that_have_no_pair(target, contents, tmp_path):
+    """All labels unknown, irrelevant or relevant: the weight of a pair would be one by zero."""
+    _, arrays = parts(contents["label_ranker"])
+    targets = np.full_like(arrays["recent_row_targets"], target)
+    marked = np.full_like(arrays["recent_marked"], 2)
+    with pytest.raises(LoadError, match="recent_row_targets"):
+        load_forged(
+            tmp_path / "m",
+            contents["label_ranker"],
+            recent_row_targets=targets,
+            recent_marked=marked,
+        )
+
+
 @pytest.mark.gate
 @pytest.mark.parametrize("algorithm", MODELS)
 def test_no_finite_number_anywhere_gives_scores_that_are_not(algorithm, contents, tmp_path):
