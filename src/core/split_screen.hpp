@@ -84,17 +84,17 @@ class SplitScreen : private SplitSums<float> {
     }
 
   private:
-    // A share is wrong by 2.4e-4 at most, so its entropy by 1.6e-3 where both sides have a hundredth; divisions
-    // by 1.8e-3.
+    // A share is wrong by 2.4e-4 at most, so its entropy by 1.6e-3 where both sides have a hundredth, and by 3e-4 with
+    // the polynomial of wide_split_screen.cpp; divisions by 1.8e-3.
     static constexpr double kCoarseError = 4e-3, kShareError = 5e-4;
-    // In words, by 4.1e-4 (wide_split_words.hpp), 2.8e-3 and 1.6e-3, and weights make 2e-3 of difference.
+    // In words, by 4.1e-4 (wide_split_words.hpp), 3.1e-3 and 1.6e-3, and weights make 2e-3 of difference.
     static constexpr double kWordError = 7e-3;
     static constexpr auto kLow = static_cast<float>(kMinBranchShare - kShareError);
     static constexpr auto kHigh = static_cast<float>(kMinBranchShare + kShareError);
     static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
     static constexpr double kNoBound = std::numeric_limits<double>::infinity();
     // Labels of so much of the weight, for each bit of the bound, are left for later: most tries fail by far.
-    static constexpr double kRestOfBound = 0.28;
+    static constexpr double kRestOfBound = 0.2;
 
     // Sums of very many or very large or small numbers are not exact enough in single precision; and the weight
     // times the sum of squares of a covariate must be finite.
