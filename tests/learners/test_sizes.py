@@ -46,6 +46,22 @@ def test_members_are_smaller_where_labels_are_many():
     assert memory * 983 <= 4_000_000
 
 
+@pytest.mark.parametrize(
+    ("n_labels", "given", "expected"),
+    [
+        (1024, {}, (0.3, 8)),
+        (1025, {}, (0.5, 12)),
+        (9000, {}, (0.5, 8)),
+        (1025, {"C": 0.2, "n_replays": 3}, (0.2, 3)),
+    ],
+)
+def test_rows_count_more_where_labels_are_many_unless_somebody_chose_how_much(
+    n_labels, given, expected
+):
+    found = resolved(n_labels, 500, [SparseLinear(**given)])
+    assert [(m.C, m.n_replays) for m in found.members] == [expected]
+
+
 def test_a_committee_without_sparse_members_is_used_at_any_size():
     """Sizes choose between members; whoever names a single kind gets it."""
     assert resolved(5000, 2**20, [Kernel()]).names == ["kernel"]

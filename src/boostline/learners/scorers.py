@@ -168,9 +168,11 @@ class SparseLinear(Scorer):
     Parameters
     ----------
     C
-        How much a row counts against the penalty of the squared weights.
+        How much a row counts against the penalty of the squared weights. In a `Committee` with more than 1,024
+        labels the default is .5.
     n_replays
-        Rows learned again with every new one, drawn from the last ``memory``.
+        Rows learned again with every new one, drawn from the last ``memory``. In a `Committee` with more than 1,024
+        and up to 8,192 labels the default is 12.
     memory
         Rows kept for replay.
     max_bytes
@@ -211,7 +213,14 @@ class SparseLinear(Scorer):
             whole_number(self.seed, "seed", 0, 2**64 - 1)
 
     def for_many_labels(self, n_labels: int, n_features: int) -> Scorer:
-        return dataclasses.replace(self, emphasis=0)  # it has the first labels to itself
+        # It has the first labels to itself. Where it is alone, rows count more and are looked at more often, as far as
+        # there is time: labels have few rows each. What somebody chose stays.
+        C, n_replays = self.C, self.n_replays
+        if n_labels > 1024:
+            C = 0.5 if C == SparseLinear.C else C
+            is_free = n_replays == SparseLinear.n_replays and n_labels <= 8192
+            n_replays = 12 if is_free else n_replays
+        return dataclasses.replace(self, emphasis=0, C=C, n_replays=n_replays)
 
     def resolve(
         self, n_features: int, rng: np.random.Generator, n_labels: int = 1

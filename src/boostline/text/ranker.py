@@ -385,9 +385,11 @@ def text_learners(learners: Any) -> Any:
     """The learners of a model of texts."""
     # On held-out rows of train it names the first tag as well alone as with the other members of LabelRanker's default
     # that can take a million columns (debtags, P@1 85.4 against 85.2), or better (debdepends, 75.7 against 73.9), in
-    # less time. The default orders the tags further down better: docs/how-to/tag-documents.md.
+    # less time. The default orders the tags further down better: docs/how-to/tag-documents.md. There C = .3 is better
+    # for that, but alone C = .5 names the first tag as well or better (fifths of train held out: debtags P@1 +.09
+    # (.15), P@5 +.24 (.05), debdepends +.56 (.09), +.09 (.04)).
     if isinstance(learners, str) and learners == "auto":
-        return [SparseLinear()]
+        return [SparseLinear(C=0.5)]
     return learners
 
 
