@@ -17,3 +17,4 @@ export BOOSTLINE_WHEEL
 .venv/bin/python -m pip install --quiet --disable-pip-version-check "${BOOSTLINE_WHEEL}[$1]"
 # pip takes a wheel for installed already when the version is the same.
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$BOOSTLINE_WHEEL"
+echo "$1" >build/installed # what is in .venv, and when that was so
