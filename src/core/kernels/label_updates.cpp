@@ -1,10 +1,8 @@
 #include "core/kernels/label_updates.hpp"
 
-#include "core/kernels/widths.hpp"
+#include <cstring>
 
-#if defined(BOOSTLINE_HAS_WIDTHS)
-#include <immintrin.h>
-#endif
+#include "core/kernels/widths.hpp"
 
 namespace boostline {
 
@@ -31,39 +29,46 @@ BOOSTLINE_VECTORISED void observe_plainly(double* BOOSTLINE_RESTRICT weight, dou
 
 #if defined(BOOSTLINE_HAS_WIDTHS)
 
-// The same in whole vectors, and four at once of what is left: few covariates leave much to a loop over the rest.
-// Stores are not masked, because what a masked one has written cannot be read at once.
-__attribute__((target("avx512f,avx512vl"))) void observe_widely(double* weight, double* mean, double* m2, double* min,
-                                                                double* max, const double* x, std::size_t n, double q) {
+#define BOOSTLINE_WIDELY __attribute__((target("avx512f,avx512vl")))
+
+typedef double Four __attribute__((vector_size(32)));
+typedef double Eight __attribute__((vector_size(64)));
+
+template <class Vector>
+BOOSTLINE_WIDELY inline Vector load(const double* from) {
+    Vector vector;
+    std::memcpy(&vector, from, sizeof(Vector));
+    return vector;
+}
+template <class Vector>
+BOOSTLINE_WIDELY inline void store(double* to, const Vector& vector) {
+    std::memcpy(to, &vector, sizeof(Vector));
+}
+
+// The same for one vector of covariates. Stores are not masked, because what a masked one has written cannot be read at
+// once.
+template <class Vector>
+BOOSTLINE_WIDELY inline void observe_vector(double* weight, double* mean, double* m2, double* min, double* max,
+                                            const double* x, double q) {
+    const Vector value = load<Vector>(x), by = q - Vector{};
+    const Vector old_weight = load<Vector>(weight), old_mean = load<Vector>(mean), old_m2 = load<Vector>(m2);
+    const Vector old_min = load<Vector>(min), old_max = load<Vector>(max);
+    const Vector new_weight = old_weight + by, delta = value - old_mean;
+    const Vector new_mean = old_mean + delta * (by / new_weight);
+    const Vector new_m2 = old_m2 + by * delta * (value - new_mean);
+    store<Vector>(weight, value == value ? new_weight : old_weight);
+    store<Vector>(mean, value == value ? new_mean : old_mean);
+    store<Vector>(m2, value == value ? new_m2 : old_m2);
+    store<Vector>(min, value < old_min ? value : old_min);
+    store<Vector>(max, value > old_max ? value : old_max);
+}
+
+// Whole vectors, and four at once of what is left: few covariates leave much to a loop over the rest.
+BOOSTLINE_WIDELY void observe_widely(double* weight, double* mean, double* m2, double* min, double* max,
+                                     const double* x, std::size_t n, double q) {
     std::size_t f = 0;
-    for (; f + 8 <= n; f += 8) {
-        const __m512d by = _mm512_set1_pd(q), value = _mm512_loadu_pd(x + f);
-        const __m512d old_weight = _mm512_loadu_pd(weight + f), old_mean = _mm512_loadu_pd(mean + f),
-                      old_m2 = _mm512_loadu_pd(m2 + f);
-        const __mmask8 known = _mm512_cmp_pd_mask(value, value, _CMP_EQ_OQ);
-        const __m512d new_weight = _mm512_add_pd(old_weight, by), delta = _mm512_sub_pd(value, old_mean);
-        const __m512d new_mean = _mm512_add_pd(old_mean, _mm512_mul_pd(delta, _mm512_div_pd(by, new_weight)));
-        const __m512d square = _mm512_mul_pd(_mm512_mul_pd(by, delta), _mm512_sub_pd(value, new_mean));
-        _mm512_storeu_pd(weight + f, _mm512_mask_mov_pd(old_weight, known, new_weight));
-        _mm512_storeu_pd(mean + f, _mm512_mask_mov_pd(old_mean, known, new_mean));
-        _mm512_storeu_pd(m2 + f, _mm512_mask_add_pd(old_m2, known, old_m2, square));
-        _mm512_storeu_pd(min + f, _mm512_min_pd(value, _mm512_loadu_pd(min + f)));  // the second one for NaN
-        _mm512_storeu_pd(max + f, _mm512_max_pd(value, _mm512_loadu_pd(max + f)));
-    }
-    for (; f + 4 <= n; f += 4) {
-        const __m256d by = _mm256_set1_pd(q), value = _mm256_loadu_pd(x + f);
-        const __m256d old_weight = _mm256_loadu_pd(weight + f), old_mean = _mm256_loadu_pd(mean + f),
-                      old_m2 = _mm256_loadu_pd(m2 + f);
-        const __mmask8 known = _mm256_cmp_pd_mask(value, value, _CMP_EQ_OQ);
-        const __m256d new_weight = _mm256_add_pd(old_weight, by), delta = _mm256_sub_pd(value, old_mean);
-        const __m256d new_mean = _mm256_add_pd(old_mean, _mm256_mul_pd(delta, _mm256_div_pd(by, new_weight)));
-        const __m256d square = _mm256_mul_pd(_mm256_mul_pd(by, delta), _mm256_sub_pd(value, new_mean));
-        _mm256_storeu_pd(weight + f, _mm256_mask_mov_pd(old_weight, known, new_weight));
-        _mm256_storeu_pd(mean + f, _mm256_mask_mov_pd(old_mean, known, new_mean));
-        _mm256_storeu_pd(m2 + f, _mm256_mask_add_pd(old_m2, known, old_m2, square));
-        _mm256_storeu_pd(min + f, _mm256_min_pd(value, _mm256_loadu_pd(min + f)));
-        _mm256_storeu_pd(max + f, _mm256_max_pd(value, _mm256_loadu_pd(max + f)));
-    }
+    for (; f + 8 <= n; f += 8) observe_vector<Eight>(weight + f, mean + f, m2 + f, min + f, max + f, x + f, q);
+    for (; f + 4 <= n; f += 4) observe_vector<Four>(weight + f, mean + f, m2 + f, min + f, max + f, x + f, q);
     if (f < n) observe_plainly(weight + f, mean + f, m2 + f, min + f, max + f, x + f, n - f, q);
 }
 
