@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import numpy as np
@@ -47,6 +48,29 @@ def wait_until_gone(group):
             return
         time.sleep(0.05)
     pytest.fail("processes are left behind")
+
+
+MASKS = """
+import signal
+from joblib import Parallel, delayed
+from boostline.reproduce.workers import _hidden_from_interrupts
+
+with _hidden_from_interrupts():
+    masks = Parallel(2, return_as="generator_unordered")(
+        delayed(signal.pthread_sigmask)(signal.SIG_BLOCK, []) for _ in range(4)
+    )
+here = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+print([signal.SIGINT in mask for mask in masks], signal.SIGINT in here)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="needs POSIX signals")
+def test_workers_never_see_ctrl_c_not_even_while_they_start(environment):
+    # In a process of its own: the first worker of a process starts helpers that lift the mask.
+    done = subprocess.run(
+        [sys.executable, "-c", MASKS], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split("] ") == ["[True, True, True, True", "False\n"]
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs POSIX process groups")

@@ -88,6 +88,14 @@ def _hidden_from_interrupts() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    # Starting a tracker of shared memory lifts the mask (in the standard library up to Python 3.13
+    # and in older joblibs), so both are started before it.
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as tracker_of_loky
+
+    resource_tracker.ensure_running()
+    tracker_of_loky.ensure_running()
     previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
