@@ -1,4 +1,4 @@
-// What only the tests call: arithmetic, split search, the last round of a model, and want of memory.
+// What only the tests call: arithmetic, split search, nearest points, the last round of a model, and want of memory.
 #include <limits>
 
 #include <nanobind/stl/string.h>
@@ -12,6 +12,7 @@
 #include "core/kernels/widths.hpp"
 #include "core/math.hpp"
 #include "core/memory_faults.hpp"
+#include "core/nearest_memory.hpp"
 #include "core/philox.hpp"
 #include "core/split_screen.hpp"
 #include "core/split_search.hpp"
@@ -74,6 +75,30 @@ void bind_testing(nb::module_& m) {
             candidates.size() <= kGroup ? FewSplits().best(hand.leaf, candidates) : Split{-2, 0.0, 0.0, 0.0};
         return std::make_tuple(ruled_out, split.covariate, split.threshold, split.gain, candidates.size());
     });
+    // nearest_memory.hpp: points are learned in blocks, each with one label for itself. Returns what it said of each of
+    // them before (points, points), and of how many coordinates it looks at first (0: at all).
+    m.def(
+        "learn_nearest",
+        [](Vector<float> points, std::size_t n_inputs, std::size_t n_neighbours, std::size_t capacity) {
+            const std::size_t n = points.size() / n_inputs;
+            NearestMemory memory(n, n_inputs, n_neighbours, capacity);
+            NearestMemory::Scratch scratch;
+            std::vector<double> said(n * n);
+            for (std::size_t first = 0; first < n; first += NearestMemory::kTogether) {
+                std::vector<Lesson> lessons(std::min(NearestMemory::kTogether, n - first));
+                for (std::size_t r = 0; r < lessons.size(); ++r) {
+                    lessons[r].targets.value.assign(n, 0);
+                    lessons[r].targets.value[first + r] = 1;
+                    lessons[r].importance = 1.0;
+                }
+                memory.make_room(lessons.size());
+                memory.make_room_to_score(lessons.size(), scratch);
+                memory.learn_block(points.data() + first * n_inputs, lessons.data(), lessons.size(), scratch,
+                                   said.data() + first * n);
+            }
+            return std::make_tuple(to_numpy(said.data(), {n, n}), memory.n_heads());
+        },
+        "points"_a, "n_inputs"_a, "n_neighbours"_a, "capacity"_a);
     // From now on only the next n allocations within calls of models succeed, or all but the one after them; -1: all
     // do. Returns how many have failed.
     m.def(

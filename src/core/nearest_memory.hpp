@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "core/archive.hpp"
+#include "core/kernels/votes.hpp"
 #include "core/label_ring.hpp"
 #include "core/math.hpp"
-#include "core/point_blocks.hpp"
+#include "core/near_points.hpp"
 
 namespace boostline {
 
@@ -31,6 +32,7 @@ class NearestMemory {
 
     std::size_t size() const { return ring_.size(); }
     std::size_t n_inputs() const { return n_inputs_; }
+    std::size_t n_heads() const { return points_.n_heads(); }
 
     // The bits of the distance, which is not negative and so in the order of its bits, and the age: of two points alike
     // the newer one is nearer.
@@ -38,33 +40,45 @@ class NearestMemory {
     struct Scratch {
         std::vector<float> point, distances;
         std::vector<float> least;  // of groups of distances
-        std::vector<double> frequency;
+        std::vector<std::uint32_t> found;
+        std::vector<float> exact, heads;
+        std::vector<double> frequency, weights;
+        std::vector<const std::int8_t*> targets;  // of the nearest points
         std::vector<Candidate> candidates;
         std::vector<float> points, among_distances;  // of rows that are learnt together
         PointBlocks among;
 
         std::size_t memory_bytes() const {
-            return (point.capacity() + distances.capacity() + least.capacity() + points.capacity() +
-                    among_distances.capacity()) *
+            return (point.capacity() + distances.capacity() + least.capacity() + exact.capacity() + heads.capacity() +
+                    points.capacity() + among_distances.capacity()) *
                        sizeof(float) +
-                   frequency.capacity() * sizeof(double) + candidates.capacity() * sizeof(Candidate) +
+                   found.capacity() * sizeof(std::uint32_t) +
+                   (frequency.capacity() + weights.capacity()) * sizeof(double) +
+                   targets.capacity() * sizeof(const std::int8_t*) + candidates.capacity() * sizeof(Candidate) +
                    among.memory_bytes();
         }
     };
     static constexpr std::size_t kTogether = 16;  // rows at most that are learnt together
 
-    // Changes nothing; may run in several threads at once. All n points walk along the memory together.
+    // Changes nothing; may run in several threads at once. Some points walk along the memory together, no more than
+    // whose distances stay in the caches.
     void score_block(const float* points, std::size_t n, Scratch& scratch, double* raw) const {
         const std::size_t width = PointBlocks::width(size());
-        scratch.distances.resize(n * width);
-        if (size() > 0) points_.distances(points, n, size(), scratch.distances.data());
-        for (std::size_t r = 0; r < n; ++r)
-            score_at(scratch.distances.data() + r * width, scratch, raw + r * n_labels_);
+        for (std::size_t first = 0; first < n; first += kTogether) {
+            const std::size_t some = std::min(kTogether, n - first);
+            const float* own = points + first * n_inputs_;
+            scratch.distances.resize(some * width);
+            if (size() > 0) points_.distances(own, some, size(), scratch.distances.data(), width, scratch.heads);
+            for (std::size_t r = 0; r < some; ++r)
+                score_at(own + r * n_inputs_, scratch.distances.data() + r * width, scratch,
+                         raw + (first + r) * n_labels_);
+        }
     }
     void score(const float* point, Scratch& scratch, double* raw) const { score_block(point, 1, scratch, raw); }
 
     // So that the next n times `add` need no memory.
     void make_room(std::size_t n) {
+        points_.expect(n);
         ring_.make_room(kPointBlock, n, [&](std::size_t slots) { points_.reserve(slots); });
     }
     // So that `score` needs none, before any of these.
@@ -77,7 +91,12 @@ class NearestMemory {
         scratch.among.reserve(kTogether);
         scratch.least.reserve(n_least(std::min(size() + n, ring_.capacity())));
         scratch.frequency.reserve(n_labels_);
+        scratch.weights.reserve(n_neighbours_);
+        scratch.targets.reserve(n_neighbours_);
         scratch.candidates.reserve(4 * n_neighbours_);
+        scratch.found.reserve(std::min(size() + n, ring_.capacity()));
+        scratch.exact.reserve(std::min(size() + n, ring_.capacity()));
+        scratch.heads.reserve(NearPoints::most_heads(kTogether));
     }
 
     // Scores each of at most kTogether points and adds it, one after the other: the distances to those before the first
@@ -88,7 +107,7 @@ class NearestMemory {
         const std::size_t among_width = PointBlocks::width(n);
         scratch.distances.resize(n * width);
         scratch.among_distances.resize(n * among_width);
-        if (before > 0) points_.distances(points, n, before, scratch.distances.data(), width);
+        if (before > 0) points_.distances(points, n, before, scratch.distances.data(), width, scratch.heads);
         scratch.among.restart(n_inputs_);
         for (std::size_t r = 0; r < n; ++r) scratch.among.put(r, points + r * n_inputs_);
         scratch.among.distances(points, n, n, scratch.among_distances.data());
@@ -97,7 +116,7 @@ class NearestMemory {
             float* own = scratch.distances.data() + r * width;
             for (std::size_t j = 0; j < n_added; ++j)
                 own[slot[j]] = scratch.among_distances[r * among_width + added[j]];
-            score_at(own, scratch, raw + r * n_labels_);
+            score_at(points + r * n_inputs_, own, scratch, raw + r * n_labels_);
             if (!(lessons[r].importance > 0.0)) continue;
             if (ring_.capacity() > 0) {
                 slot[n_added] = ring_.next();
@@ -181,27 +200,33 @@ class NearestMemory {
         return bit_cast<float>(static_cast<std::uint32_t>(candidate >> 32));
     }
 
-    // With the squared distances to all points.
-    void score_at(const float* distances, Scratch& scratch, double* raw) const {
+    // With the squared distances to all points, or to their heads.
+    void score_at(const float* point, const float* distances, Scratch& scratch, double* raw) const {
         auto& frequency = scratch.frequency;
         frequency.resize(n_labels_);
-        for (std::size_t j = 0; j < n_labels_; ++j) frequency[j] = known_[j] > 0.0 ? relevant_[j] / known_[j] : 0.0;
+        shares_of(relevant_.data(), known_.data(), n_labels_, frequency.data());
         std::copy_n(frequency.data(), n_labels_, raw);
         if (size() == 0 || n_neighbours_ == 0) return;
-        find_nearest(distances, scratch);
+        points_.has_heads() ? find_by_heads(point, distances, scratch) : find_nearest(distances, scratch);
         const auto& nearest = scratch.candidates;
         const double width = static_cast<double>(distance_of(nearest.back())) + 1e-12;
         double total = 1.0;
+        scratch.weights.clear();
+        scratch.targets.clear();
         for (const Candidate candidate : nearest) {
             const auto distance = static_cast<double>(distance_of(candidate));
             const std::size_t slot = ring_.slot_of(static_cast<std::size_t>(candidate & 0xFFFFFFFFu));
+            for (std::size_t j = 0; j < n_labels_; j += 64) BOOSTLINE_PREFETCH(ring_.targets(slot) + j);
             const double weight =
                 (1.0 - distance / width) * static_cast<double>(n_neighbours_) * ring_.importance(slot);
             if (!(weight > 0.0)) continue;
             total += weight;
-            add_targets(ring_.targets(slot), frequency.data(), n_labels_, weight, raw);
+            scratch.weights.push_back(weight);
+            scratch.targets.push_back(ring_.targets(slot));
         }
-        for (std::size_t j = 0; j < n_labels_; ++j) raw[j] /= total;
+        add_targets(scratch.targets.data(), scratch.weights.data(), scratch.weights.size(), frequency.data(), n_labels_,
+                    raw);
+        divide_by(total, n_labels_, raw);
     }
 
     // Groups of points whose nearest ones are looked at first: about four for each neighbour, or no more than the
@@ -222,45 +247,72 @@ class NearestMemory {
         return *last;
     }
 
+    Candidate candidate(float distance, std::uint32_t slot) const {
+        return std::uint64_t{bit_cast<std::uint32_t>(distance)} << 32 | ring_.age_of(slot);
+    }
+    // The first n_neighbours, the last of which is the farthest.
+    void thin(std::vector<Candidate>& candidates) const {
+        if (candidates.size() <= n_neighbours_) return;
+        const auto last = candidates.begin() + static_cast<std::ptrdiff_t>(n_neighbours_);
+        std::nth_element(candidates.begin(), last - 1, candidates.end());
+        candidates.resize(n_neighbours_);
+    }
+
     // The nearest points, ascending, into scratch.candidates. Nearly all others are turned down by one comparison; what
     // is left is thinned out from time to time.
     void find_nearest(const float* all, Scratch& scratch) const {
         const std::size_t n = size();
         auto& candidates = scratch.candidates;
         candidates.clear();
-        const std::size_t wanted = std::min(n_neighbours_, n);
-        const auto thin = [&] {
-            if (candidates.size() <= wanted) return;
-            const auto last = candidates.begin() + static_cast<std::ptrdiff_t>(wanted);
-            std::nth_element(candidates.begin(), last - 1, candidates.end());
-            candidates.resize(wanted);
-        };
         float bound = bound_of(all, n, scratch.least);
         constexpr std::size_t kChunk = 512;
         std::uint32_t near[kChunk];
         for (std::size_t first = 0; first < n; first += kChunk) {
-            const std::size_t end = std::min(n, first + kChunk);
-            std::size_t n_near = 0;
-            for (std::size_t slot = first; slot < end; ++slot) {  // without a branch
-                near[n_near] = static_cast<std::uint32_t>(slot);
-                n_near += all[slot] <= bound ? 1u : 0u;
-            }
+            const std::size_t n_near = find_between(all + first, std::min(n - first, kChunk), -1.0f, bound, near);
             for (std::size_t i = 0; i < n_near; ++i) {
-                const float distance = all[near[i]];
-                if (distance > bound) continue;
-                candidates.push_back(std::uint64_t{bit_cast<std::uint32_t>(distance)} << 32 | ring_.age_of(near[i]));
-                if (candidates.size() < 4 * wanted) continue;
-                thin();
-                bound = distance_of(candidates[wanted - 1]);
+                const auto slot = static_cast<std::uint32_t>(first) + near[i];
+                if (all[slot] > bound) continue;
+                candidates.push_back(candidate(all[slot], slot));
+                if (candidates.size() < 4 * n_neighbours_) continue;
+                thin(candidates);
+                bound = distance_of(candidates.back());
             }
         }
-        thin();
+        thin(candidates);
+        std::sort(candidates.begin(), candidates.end());
+    }
+
+    // The same where `all` are distances of heads. Enough points with the nearest heads give a bound; then come all
+    // whose heads do not lie beyond it.
+    void find_by_heads(const float* point, const float* all, Scratch& scratch) const {
+        const std::size_t n = size();
+        const float square = points_.square_of(point), first = bound_of(all, n, scratch.least);
+        auto& candidates = scratch.candidates;
+        candidates.clear();
+        float bound = HUGE_VALF;
+        scratch.found.resize(std::max(n, scratch.found.size()));
+        const auto look = [&](float above, float most) {
+            const std::size_t n_found = find_between(all, n, above, most, scratch.found.data());
+            scratch.exact.resize(n_found);
+            points_.exact(point, square, scratch.found.data(), n_found, scratch.exact.data());
+            for (std::size_t i = 0; i < n_found; ++i) {
+                if (scratch.exact[i] > bound) continue;
+                candidates.push_back(candidate(scratch.exact[i], scratch.found[i]));
+                if (candidates.size() < 4 * n_neighbours_) continue;
+                thin(candidates);
+                bound = distance_of(candidates.back());
+            }
+            thin(candidates);
+        };
+        look(-1.0f, first);
+        bound = distance_of(*std::max_element(candidates.begin(), candidates.end()));
+        look(first, bound + points_.allowance(square));
         std::sort(candidates.begin(), candidates.end());
     }
 
     std::size_t n_labels_, n_inputs_, n_neighbours_;
     LabelRing ring_;
-    PointBlocks points_;                    // by slot
+    NearPoints points_;                     // by slot
     std::vector<double> relevant_, known_;  // importance of the rows in which a label was relevant, and known
     double n_added_ = 0.0;
 };

@@ -43,8 +43,8 @@ class PointBlocks {
         if (n_blocks(n_ + more) * block_size() > coordinates_.capacity() || width(n_ + more) > squares_.capacity())
             reserve(std::max(n_ + more, 2 * n_));
     }
-    // Slots 0 .. size() are there to write to.
-    void put(std::size_t slot, const float* point) {
+    // Slots 0 .. size() are there to write to. Squared distances to the point come out less by `allowance`.
+    void put(std::size_t slot, const float* point, float allowance = 0.0f) noexcept {
         if (slot == n_ && n_++ % kPointBlock == 0) {
             coordinates_.resize(n_blocks(n_) * block_size(), 0.0f);
             squares_.resize(width(n_), 0.0f);
@@ -55,7 +55,7 @@ class PointBlocks {
             to[f * kPointBlock] = point[f];
             square += point[f] * point[f];
         }
-        squares_[slot] = square;
+        squares_[slot] = square - allowance;
     }
     void get(std::size_t slot, float* point) const {
         const float* from = coordinates_.data() + place(slot);
@@ -105,17 +105,23 @@ class PointBlocks {
         });
     }
     void load(const ArchiveView& in, const std::string& name, std::size_t n) {
-        ArrayReader<float> points(in, name, n * n_inputs_);
-        std::vector<float> point(n_inputs_);
         clear();
         reserve(n);
-        while (n_ < n) {
-            points.next(point.data(), n_inputs_);
+        read(in, name, n, n_inputs_, [&](const float* point) { put(n_, point); });
+    }
+    // Calls visit(point) for each of n points of a file.
+    template <class Visit>
+    static void read(const ArchiveView& in, const std::string& name, std::size_t n, std::size_t n_inputs,
+                     Visit&& visit) {
+        ArrayReader<float> points(in, name, n * n_inputs);
+        std::vector<float> point(n_inputs);
+        for (std::size_t i = 0; i < n; ++i) {
+            points.next(point.data(), n_inputs);
             for (float& x : point) {  // older files have points that are farther away
                 require(std::fabs(x) <= 1e18f, "", name.c_str());
                 x = to_float(static_cast<double>(x));
             }
-            put(n_, point.data());
+            visit(point.data());
         }
     }
     void check(float most, const std::string& prefix, const char* name) const {
@@ -129,7 +135,7 @@ class PointBlocks {
     std::size_t place(std::size_t slot) const { return slot / kPointBlock * block_size() + slot % kPointBlock; }
 
     std::size_t n_inputs_, n_ = 0;
-    std::vector<float> coordinates_, squares_;  // squared lengths, by slot
+    std::vector<float> coordinates_, squares_;  // squared lengths less the allowance, by slot
 };
 
 }  // namespace boostline

@@ -202,3 +202,21 @@ def test_whatever_a_learner_in_python_raises_the_call_leaves_no_trace(error, edg
     with pytest.raises(error):
         model.learn(x, y)
     assert_same_state(model.state(), before)
+
+
+def test_points_are_arranged_anew_or_not_at_all(tmp_path):
+    """With 2,048 points in memory a few coordinates are chosen that are looked at first (near_points.hpp)."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2054, D))
+    often = np.where(np.arange(60) < 8, 0.0, 2.5)
+    Y = X @ rng.normal(size=(D, 60)) / np.sqrt(D) > often
+    Y[:, 0] = ~Y[:, 59]
+    learners = [L.Committee([L.Kernel(32), L.OutputNeighbours(memory=2300)])]
+    model, twin = bl.LabelRanker(60, learners=learners), bl.LabelRanker(60, learners=learners)
+    for one in (model, twin):
+        one.learn(X[:2044], Y[:2044])
+    assert assert_learned_whole_or_not_at_all(model, twin, X[2044:], Y[2044:]) > 5
+    model.save(tmp_path / "model")
+    again = bl.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.score(X), model.score(X))
+    np.testing.assert_array_equal(again.learn(X, Y), model.learn(X, Y))

@@ -41,10 +41,23 @@ void exponential_kernel(const float* BOOSTLINE_RESTRICT squares, std::size_t n, 
 void squared_distances(const float* points, const float* squares, std::size_t n_blocks, std::size_t n_inputs,
                        const float* queries, std::size_t n_queries, float* out, std::size_t stride);
 
+// The same distances of one query to some of the points, which lie row by row.
+void distances_of_rows(const float* rows, const float* squares, std::size_t n_inputs, const float* query, float square,
+                       const std::uint32_t* slots, std::size_t n, float* out);
+
+// Writes the places of the values above `above` and up to `most`, in order, and returns how many they are.
+std::size_t find_between(const float* values, std::size_t n, float above, float most, std::uint32_t* places);
+
 // The least of every group of `together` blocks, number by number: n_blocks / together * kPointBlock numbers.
 void least_of_blocks(const float* values, std::size_t n_blocks, std::size_t together, float* out);
 
-void add_targets(const std::int8_t* BOOSTLINE_RESTRICT targets, const double* BOOSTLINE_RESTRICT frequency,
-                 std::size_t n, double weight, double* BOOSTLINE_RESTRICT sums);
+// For each of n labels, the sum of the targets of n_rows rows, each times the row's weight, is added to sums. An
+// unknown target (-1) counts as the label's frequency.
+void add_targets(const std::int8_t* const* rows, const double* weights, std::size_t n_rows, const double* frequency,
+                 std::size_t n, double* sums);
+
+// parts / wholes, or 0 of nothing.
+void shares_of(const double* BOOSTLINE_RESTRICT parts, const double* BOOSTLINE_RESTRICT wholes, std::size_t n,
+               double* BOOSTLINE_RESTRICT shares);
 
 }  // namespace boostline

@@ -65,12 +65,56 @@ inline std::size_t distances_of_most(const float* points, const float* squares, 
     return n_queries;
 }
 
+// All queries take some blocks before the next ones, so that these come from far away only once.
 void squared_distances(const float* points, const float* squares, std::size_t n_blocks, std::size_t n_inputs,
                        const float* queries, std::size_t n_queries, float* out, std::size_t stride) {
+    constexpr std::size_t kNear = std::size_t{1} << 16;  // numbers
+    const std::size_t some = (kNear / (n_inputs * kPointBlock + 1) + 1 + 3) / 4 * 4;
+    for (std::size_t first = 0; first < n_blocks; first += some) {
+        const std::size_t n = n_blocks - first < some ? n_blocks - first : some;
+        const float *p = points + first * n_inputs * kPointBlock, *s = squares + first * kPointBlock, *q = queries;
+        float* o = out + first * kPointBlock;
+        std::size_t left = n_queries;
 #if BOOSTLINE_VECTOR_BYTES == 64
-    n_queries = distances_of_most<8, 2>(points, squares, n_blocks, n_inputs, queries, n_queries, out, stride);
+        left = distances_of_most<8, 2>(p, s, n, n_inputs, q, left, o, stride);
 #endif
-    n_queries = distances_of_most<4, 2>(points, squares, n_blocks, n_inputs, queries, n_queries, out, stride);
-    n_queries = distances_of_most<2, 4>(points, squares, n_blocks, n_inputs, queries, n_queries, out, stride);
-    distances_of_most<1, 4>(points, squares, n_blocks, n_inputs, queries, n_queries, out, stride);
+        left = distances_of_most<4, 2>(p, s, n, n_inputs, q, left, o, stride);
+        left = distances_of_most<2, 4>(p, s, n, n_inputs, q, left, o, stride);
+        distances_of_most<1, 4>(p, s, n, n_inputs, q, left, o, stride);
+    }
+}
+
+// Targets of as many labels as there are numbers in a vector, kVectors times.
+template <std::size_t kVectors>
+inline void add_targets_of(const std::int8_t* const* rows, std::size_t first, const double* weights, std::size_t n_rows,
+                           const double* frequency, double* sums) {
+    typedef std::int8_t Targets __attribute__((vector_size(kDoubles)));
+    Doubles own[kVectors], usual[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v) {
+        own[v] = load(sums + v * kDoubles);
+        usual[v] = load(frequency + v * kDoubles);
+    }
+    for (std::size_t i = 0; i < n_rows; ++i)
+        for (std::size_t v = 0; v < kVectors; ++v) {
+            const Doubles y = __builtin_convertvector(load_as<Targets>(rows[i] + first + v * kDoubles), Doubles),
+                          zero = {};
+            own[v] += weights[i] * (y < zero ? usual[v] : y);
+        }
+    for (std::size_t v = 0; v < kVectors; ++v) store(sums + v * kDoubles, own[v]);
+}
+
+void add_targets(const std::int8_t* const* rows, const double* weights, std::size_t n_rows, const double* frequency,
+                 std::size_t n, double* sums) {
+    std::size_t j = 0;
+    for (; j + 4 * kDoubles <= n; j += 4 * kDoubles)
+        add_targets_of<4>(rows, j, weights, n_rows, frequency + j, sums + j);
+    for (; j + kDoubles <= n; j += kDoubles) add_targets_of<1>(rows, j, weights, n_rows, frequency + j, sums + j);
+    for (; j < n; ++j) {
+        double own = sums[j];
+        for (std::size_t i = 0; i < n_rows; ++i) {
+            const double y = rows[i][j];
+            own += weights[i] * (y < 0.0 ? frequency[j] : y);
+        }
+        sums[j] = own;
+    }
 }

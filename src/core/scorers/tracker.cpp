@@ -14,37 +14,44 @@ namespace {
 // Arrays over labels are padded to whole groups of kLanes, so that no loop has a remainder.
 inline std::size_t padded_labels(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
-// probabilities = sigmoid(bias + sum of inputs[f] times the weights of f), n labels in groups of kLanes.
+// probabilities = sigmoid(bias + sum of inputs[f] times the weights of f), for kGroups groups of kLanes labels. Several
+// groups side by side: each sum waits for itself.
+template <std::size_t kGroups>
+BOOSTLINE_INLINE void forward_groups(const double* BOOSTLINE_RESTRICT inputs, std::size_t n_inputs,
+                                     const double* BOOSTLINE_RESTRICT weights, const double* BOOSTLINE_RESTRICT bias,
+                                     std::size_t n, double* BOOSTLINE_RESTRICT probabilities) {
+    constexpr std::size_t kTogether = kGroups * kLanes;
+    double sums[kTogether];
+    for (std::size_t j = 0; j < kTogether; ++j) sums[j] = bias[j];
+    for (std::size_t f = 0; f < n_inputs; ++f, weights += n)
+        for (std::size_t j = 0; j < kTogether; ++j) sums[j] += inputs[f] * weights[j];
+    for (std::size_t j = 0; j < kTogether; ++j) {
+        double s = sums[j];
+        s = s < 30.0 ? s : 30.0;
+        s = s > -30.0 ? s : -30.0;
+        probabilities[j] = 1.0 / (1.0 + exp_(-s));
+    }
+}
+
 BOOSTLINE_VECTORISED static void forward(const double* BOOSTLINE_RESTRICT inputs, std::size_t n_inputs,
                                          const double* BOOSTLINE_RESTRICT weights,
                                          const double* BOOSTLINE_RESTRICT bias, std::size_t n,
                                          double* BOOSTLINE_RESTRICT probabilities) {
-    for (std::size_t first = 0; first < n; first += kLanes) {
-        double sums[kLanes];
-        for (int j = 0; j < kLanes; ++j) sums[j] = bias[first + static_cast<std::size_t>(j)];
-        const double* w = weights + first;
-        for (std::size_t f = 0; f < n_inputs; ++f, w += n)
-            for (int j = 0; j < kLanes; ++j) sums[j] += inputs[f] * w[j];
-        for (int j = 0; j < kLanes; ++j) {
-            double s = sums[j];
-            s = s < 30.0 ? s : 30.0;
-            s = s > -30.0 ? s : -30.0;
-            probabilities[first + static_cast<std::size_t>(j)] = 1.0 / (1.0 + exp_(-s));
-        }
-    }
+    std::size_t j = 0;
+    for (; j + 4 * kLanes <= n; j += 4 * kLanes)
+        forward_groups<4>(inputs, n_inputs, weights + j, bias + j, n, probabilities + j);
+    for (; j + 2 * kLanes <= n; j += 2 * kLanes)
+        forward_groups<2>(inputs, n_inputs, weights + j, bias + j, n, probabilities + j);
+    if (j < n) forward_groups<1>(inputs, n_inputs, weights + j, bias + j, n, probabilities + j);
 }
 
 // The weights of f += inputs[f] times the steps, for n labels.
 BOOSTLINE_VECTORISED static void add_steps(const double* BOOSTLINE_RESTRICT inputs, std::size_t n_inputs,
                                            const double* BOOSTLINE_RESTRICT steps, std::size_t n,
                                            double* BOOSTLINE_RESTRICT weights) {
-    for (std::size_t first = 0; first < n; first += kLanes) {
-        double of_group[kLanes];
-        for (int j = 0; j < kLanes; ++j) of_group[j] = steps[first + static_cast<std::size_t>(j)];
-        double* w = weights + first;
-        for (std::size_t f = 0; f < n_inputs; ++f, w += n)
-            for (int j = 0; j < kLanes; ++j) w[j] += inputs[f] * of_group[j];
-    }
+    for (std::size_t f = 0; f < n_inputs; ++f)
+        for (std::size_t first = 0; first < n; first += kLanes, weights += kLanes)
+            for (int j = 0; j < kLanes; ++j) weights[j] += inputs[f] * steps[first + static_cast<std::size_t>(j)];
 }
 
 class TrackerScorer final : public Scorer {
