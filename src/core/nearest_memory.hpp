@@ -196,6 +196,8 @@ class NearestMemory {
     }
 
   private:
+    static constexpr int kHalvings = 8;
+
     static float distance_of(Candidate candidate) {
         return bit_cast<float>(static_cast<std::uint32_t>(candidate >> 32));
     }
@@ -237,14 +239,17 @@ class NearestMemory {
         return together < 2 ? 0 : n / kPointBlock / together * kPointBlock;
     }
 
-    // No nearest point is farther than the n_neighbours-th of the groups' nearest ones.
+    // No nearest point is farther than the n_neighbours-th of the groups' nearest ones; a number little above that one.
     float bound_of(const float* all, std::size_t n, std::vector<float>& least) const {
         least.resize(n_least(n));
         if (least.size() < n_neighbours_) return HUGE_VALF;
         least_of_blocks(all, n / kPointBlock, blocks_in_group(n), least.data());
-        const auto last = least.begin() + static_cast<std::ptrdiff_t>(n_neighbours_ - 1);
-        std::nth_element(least.begin(), last, least.end());
-        return *last;
+        float low = 0.0f, high = largest_of(least.data(), least.size());
+        for (int step = 0; step < kHalvings; ++step) {
+            const float middle = 0.5f * low + 0.5f * high;
+            (count_up_to(least.data(), least.size(), middle) >= n_neighbours_ ? high : low) = middle;
+        }
+        return high;
     }
 
     Candidate candidate(float distance, std::uint32_t slot) const {

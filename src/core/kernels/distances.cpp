@@ -96,6 +96,21 @@ void add_targets(const std::int8_t* const* rows, const double* weights, std::siz
                  std::size_t n,
                  double* sums){BOOSTLINE_AT_WIDTH(add_targets(rows, weights, n_rows, frequency, n, sums))}
 
+BOOSTLINE_VECTORISED float largest_of(const float* values, std::size_t n) {
+    float lanes[kPointBlock] = {};
+    for (std::size_t i = 0; i + kPointBlock <= n; i += kPointBlock)
+        for (std::size_t j = 0; j < kPointBlock; ++j) lanes[j] = values[i + j] > lanes[j] ? values[i + j] : lanes[j];
+    float largest = 0.0f;
+    for (const float x : lanes) largest = x > largest ? x : largest;
+    return largest;
+}
+
+BOOSTLINE_VECTORISED std::size_t count_up_to(const float* values, std::size_t n, float most) {
+    std::uint32_t count = 0;
+    for (std::size_t i = 0; i < n; ++i) count += values[i] <= most ? 1u : 0u;
+    return count;
+}
+
 BOOSTLINE_VECTORISED void shares_of(const double* BOOSTLINE_RESTRICT parts, const double* BOOSTLINE_RESTRICT wholes,
                                     std::size_t n, double* BOOSTLINE_RESTRICT shares) {
     for (std::size_t j = 0; j < n; ++j) shares[j] = wholes[j] > 0.0 ? parts[j] / wholes[j] : 0.0;

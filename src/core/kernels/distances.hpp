@@ -51,6 +51,9 @@ std::size_t find_between(const float* values, std::size_t n, float above, float 
 // The least of every group of `together` blocks, number by number: n_blocks / together * kPointBlock numbers.
 void least_of_blocks(const float* values, std::size_t n_blocks, std::size_t together, float* out);
 
+float largest_of(const float* values, std::size_t n);
+std::size_t count_up_to(const float* values, std::size_t n, float most);
+
 // For each of n labels, the sum of the targets of n_rows rows, each times the row's weight, is added to sums. An
 // unknown target (-1) counts as the label's frequency.
 void add_targets(const std::int8_t* const* rows, const double* weights, std::size_t n_rows, const double* frequency,
