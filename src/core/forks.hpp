@@ -17,6 +17,8 @@
 
 #include <pthread.h>
 
+#include "core/block_pool.hpp"
+
 namespace boostline {
 
 // Something that has to be put in order in a forked child, before anything else runs there.
@@ -61,6 +63,8 @@ class Forks {
 
   private:
     Forks() {
+        // What is registered last comes first before a fork: nobody waits for a block then.
+        pthread_atfork([] { BlockPool::lock(); }, [] { BlockPool::unlock(); }, [] { BlockPool::unlock(); });
         pthread_atfork([] { all().before(); }, [] { all().after(); }, [] { all().in_child(); });
     }
 

@@ -77,12 +77,12 @@ class HoeffdingTree final : public Learner {
         const Node& leaf = node(row_.leaf);
         if (row_.labels.size() < labels.relevant.size()) return;  // a hint gets no memory
         find_labels(leaf, labels);
-        if (leaf.stats.empty()) return;
-        fetch(leaf.stats.data(), range_width() * sizeof(double));
+        if (leaf.n_observed == 0) return;
+        fetch(leaf.range.data(), range_width() * sizeof(double));
         for (std::size_t i = 0; i < labels.relevant.size(); ++i)
             if (const std::int32_t at = row_.labels[i].entry; at >= 0)
-                if (const Entry& entry = leaf.entries[static_cast<std::size_t>(at)]; entry.stats >= 0)
-                    fetch(block(leaf, entry), block_width() * sizeof(double));
+                if (const Entry& entry = leaf.entries[static_cast<std::size_t>(at)]; entry.stats)
+                    fetch(entry.stats.data(), block_width() * sizeof(double));
     }
 
     // Section 4 of the paper: every relevant label is a single-label example whose importance is the cost it saves.
@@ -101,7 +101,7 @@ class HoeffdingTree final : public Learner {
             double importance = settings_.weight_scale * weights[0] * (1.0 - costs[static_cast<std::size_t>(label)]);
             if (!(importance > 0.0)) continue;
             importance = std::min(importance, kMostImportance);
-            if (entry < 0 || leaf.entries[static_cast<std::size_t>(entry)].stats < 0) ++n_unobserved;
+            if (entry < 0 || !leaf.entries[static_cast<std::size_t>(entry)].stats) ++n_unobserved;
             if (entry < 0) {
                 entry = leaf.n_entries() + static_cast<std::int32_t>(n_new++);
                 weight_after += kFirstMass;
@@ -118,16 +118,16 @@ class HoeffdingTree final : public Learner {
             gathered_[f] = x.dense[static_cast<std::size_t>(settings_.features[f])];
         if (settings_.max_bytes == 0 && !(leaf.active && is_time_to_try(leaf, weight_after))) {
             if (n_new > 0) leaf.entries.reserve(room_for(leaf.entries.size() + n_new));
-            if (leaf.active && n_unobserved > 0)
-                leaf.stats.reserve(stats_bytes(n_observed(leaf) + n_unobserved) / sizeof(double));
+            if (leaf.active && n_unobserved > 0) take_blocks(leaf);
             return;
         }
         // A try is near, and reads the weights of all labels first.
-        for (std::size_t at = range_width(); at < leaf.stats.size(); at += block_width())
-            BOOSTLINE_PREFETCH(leaf.stats.data() + at);
-        row_.undo = SpareUndos::take();
-        row_.undo->begin(nodes_, counts_, static_cast<std::size_t>(row_.leaf), range_width(), block_width(),
-                         row_.labels.data(), n_learned);
+        for (const Entry& entry : leaf.entries)
+            if (entry.stats) BOOSTLINE_PREFETCH(entry.stats.data());
+        std::unique_ptr<TreeUndo> undo = SpareUndos::take();
+        undo->begin(nodes_, counts_, static_cast<std::size_t>(row_.leaf), range_width(), block_width(),
+                    row_.labels.data(), n_learned);
+        row_.undo = std::move(undo);
         std::int32_t at = row_.leaf;
         for (std::size_t i = 0; i < n_learned; ++i) {
             at = find_leaf(x, at);  // it may have split
@@ -136,16 +136,19 @@ class HoeffdingTree final : public Learner {
     }
     void cancel() noexcept override {
         if (row_.undo) row_.undo->run(nodes_, counts_);
+        for (RowLabel& label : row_.labels) label.stats = Block();
+        row_.range = Block();
         row_.clear();
     }
     void commit(const Row&, const Labels&) noexcept override {
         if (!row_.undo && row_.n_learned > 0) {
             Node& leaf = node(row_.leaf);
             for (std::int32_t at = 0; at < row_.n_learned; ++at) {
-                const RowLabel& label = row_.labels[static_cast<std::size_t>(at)];
+                RowLabel& label = row_.labels[static_cast<std::size_t>(at)];
                 const auto i = static_cast<std::size_t>(label.entry);
-                add_importance(leaf, i < leaf.entries.size() ? leaf.entries[i] : append(leaf, label.label, kFirstMass),
-                               label.importance);
+                Entry& entry = i < leaf.entries.size() ? leaf.entries[i] : append(leaf, label.label, kFirstMass);
+                if (label.stats) make_stats(leaf, entry, std::move(label.stats), std::move(row_.range));
+                add_importance(leaf, entry, label.importance);
             }
             widen_range(leaf);
         }
@@ -156,7 +159,8 @@ class HoeffdingTree final : public Learner {
     std::size_t memory_bytes() const override {
         std::size_t total = fixed_bytes() + nodes_.allocated_bytes() + row_.labels.capacity() * sizeof(RowLabel);
         for (std::size_t i = 0; i < nodes_.size(); ++i)
-            total += nodes_[i].entries.capacity() * sizeof(Entry) + nodes_[i].stats.capacity() * sizeof(double);
+            total += nodes_[i].entries.capacity() * sizeof(Entry) +
+                     stats_bytes(static_cast<std::size_t>(nodes_[i].n_observed));
         return total;
     }
 
@@ -178,6 +182,7 @@ class HoeffdingTree final : public Learner {
         std::int32_t leaf = 0;           // ~node: the row is on its way, and has come so far
         std::int32_t n_learned = -1;     // -1: labels have not been looked for; after `prepare` the first n are learned
         std::vector<RowLabel> labels;    // the relevant ones, in ascending order; room for more
+        Block range;                     // for a leaf that is to observe its first label
         std::unique_ptr<TreeUndo> undo;  // of a row that has been learned already
 
         RowAtHand() = default;
@@ -222,23 +227,14 @@ class HoeffdingTree final : public Learner {
     std::size_t block_width() const { return LabelStats::kArrays * n_covariates(); }
     std::size_t range_width() const { return 2 * n_covariates(); }
 
-    double* block(const Node& leaf, const Entry& entry) const {
-        return const_cast<double*>(leaf.stats.data()) + range_width() +
-               static_cast<std::size_t>(entry.stats) * block_width();
-    }
-    LabelStats stats_of(const Node& leaf, const Entry& entry) const {
-        return LabelStats::in(block(leaf, entry), n_covariates());
-    }
-    std::size_t n_observed(const Node& leaf) const {
-        return leaf.stats.empty() ? 0 : (leaf.stats.size() - range_width()) / block_width();
-    }
+    LabelStats stats_of(const Entry& entry) const { return LabelStats::in(entry.stats.data(), n_covariates()); }
 
     // The memory that max_bytes caps: what memory_bytes counts, of this tree or of one that has come to be otherwise.
     std::size_t fixed_bytes() const { return sizeof(*this) + n_covariates() * (sizeof(std::int32_t) + sizeof(double)); }
     std::size_t held_bytes() const { return fixed_bytes() + nodes_.bytes_for(nodes_.size()) + counts_.n_bytes; }
     static std::size_t entry_bytes(std::size_t n) { return room_for(n) * sizeof(Entry); }
     std::size_t stats_bytes(std::size_t n) const {
-        return n == 0 ? 0 : (range_width() + room_for(n) * block_width()) * sizeof(double);
+        return n == 0 ? 0 : BlockPool::bytes_for(range_width()) + n * BlockPool::bytes_for(block_width());
     }
 
     std::int32_t find_leaf(const Row& x, std::int32_t from = 0) const {
@@ -275,16 +271,16 @@ class HoeffdingTree final : public Learner {
     bool add_importance(Node& leaf, Entry& entry, double importance) {
         entry.mass += importance;
         leaf.weight += importance;
-        if (!leaf.active || (entry.stats < 0 && !add_stats(leaf, entry))) return false;
+        if (!leaf.active || (!entry.stats && !add_stats(leaf, entry))) return false;
         const std::size_t n = n_covariates();
-        const LabelStats s = stats_of(leaf, entry);
+        const LabelStats s = stats_of(entry);
         observe(s.weight, s.mean, s.m2, s.min, s.max, gathered_.data(), n, importance);
         return true;
     }
     // To the row at hand, which a label of the leaf has observed.
     void widen_range(Node& leaf) {
         const std::size_t n = n_covariates();
-        if (leaf.active) widen(leaf.stats.data(), leaf.stats.data() + n, gathered_.data(), gathered_.data(), n);
+        if (leaf.active) widen(leaf.range.data(), leaf.range.data() + n, gathered_.data(), gathered_.data(), n);
     }
     bool is_time_to_try(const Node& leaf, double weight) const {
         return weight - leaf.last_try > settings_.grace_period;
@@ -305,7 +301,7 @@ class HoeffdingTree final : public Learner {
     Entry& append(Node& leaf, std::int32_t label, double mass) {
         const std::size_t n = leaf.entries.size();
         if (n == leaf.entries.capacity()) leaf.entries.reserve(room_for(n + 1));
-        leaf.entries.push_back(Entry{mass, label, -1});
+        leaf.entries.push_back(Entry{mass, label});
         leaf.weight += mass;
         ++counts_.n_entries;
         counts_.n_bytes += entry_bytes(n + 1) - entry_bytes(n);
@@ -313,10 +309,13 @@ class HoeffdingTree final : public Learner {
     }
 
     bool add_stats(Node& leaf, Entry& entry) {
-        const std::size_t n = n_observed(leaf);
+        const auto n = static_cast<std::size_t>(leaf.n_observed);
         if (!make_room(stats_bytes(n + 1) - stats_bytes(n)) || !leaf.active) return false;
         make_stats(leaf, entry);
         return true;
+    }
+    void make_stats(Node& leaf, Entry& entry) {
+        make_stats(leaf, entry, Block(block_width()), leaf.n_observed > 0 ? Block() : Block(range_width()));
     }
     double hoeffding_bound(const Node& leaf) const {
         const double range = log2_(static_cast<double>(std::max(2, leaf.n_entries())));
@@ -325,7 +324,8 @@ class HoeffdingTree final : public Learner {
 
     // How a leaf grows: hoeffding_tree_growth.hpp.
     void learn_label(std::int32_t leaf_id, const RowLabel& label);
-    void make_stats(Node& leaf, Entry& entry);
+    void take_blocks(const Node& leaf);
+    void make_stats(Node& leaf, Entry& entry, Block stats, Block range) noexcept;
     void drop_stats(std::int32_t leaf_id, bool and_entries);
     void try_split(std::int32_t leaf_id);
     void apply(std::int32_t leaf_id, const Split& split);

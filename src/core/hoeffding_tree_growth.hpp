@@ -26,25 +26,35 @@ inline void HoeffdingTree::learn_label(std::int32_t leaf_id, const RowLabel& lab
     }
 }
 
-inline void HoeffdingTree::make_stats(Node& leaf, Entry& entry) {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    const std::size_t n = n_observed(leaf), f = n_covariates();
-    const std::size_t size = range_width() + (n + 1) * block_width();
-    if (size > leaf.stats.capacity()) leaf.stats.reserve(stats_bytes(n + 1) / sizeof(double));
-    leaf.stats.resize(size);
-    if (n == 0) {
-        std::fill_n(leaf.stats.begin(), f, kInfinity);
-        std::fill_n(leaf.stats.begin() + static_cast<std::ptrdiff_t>(f), f, -kInfinity);
+// For those labels of the row that its leaf has not observed so far.
+inline void HoeffdingTree::take_blocks(const Node& leaf) {
+    if (leaf.n_observed == 0) row_.range = Block(range_width());
+    for (std::int32_t i = 0; i < row_.n_learned; ++i) {
+        RowLabel& label = row_.labels[static_cast<std::size_t>(i)];
+        const auto at = static_cast<std::size_t>(label.entry);
+        if (at >= leaf.entries.size() || !leaf.entries[at].stats) label.stats = Block(block_width());
     }
-    entry.stats = static_cast<std::int32_t>(n);
-    stats_of(leaf, entry).clear(f);
+}
+// The range is for the first label of the leaf.
+inline void HoeffdingTree::make_stats(Node& leaf, Entry& entry, Block stats, Block range) noexcept {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    const auto n = static_cast<std::size_t>(leaf.n_observed);
+    if (n == 0) {
+        leaf.range = std::move(range);
+        std::fill_n(leaf.range.data(), n_covariates(), kInfinity);
+        std::fill_n(leaf.range.data() + n_covariates(), n_covariates(), -kInfinity);
+    }
+    entry.stats = std::move(stats);
+    stats_of(entry).clear(n_covariates());
+    ++leaf.n_observed;
     ++counts_.n_blocks;
     counts_.n_bytes += stats_bytes(n + 1) - stats_bytes(n);
 }
 // Lists that a leaf has done with; the row that led to it keeps them until it is learned.
 inline void HoeffdingTree::drop_stats(std::int32_t leaf_id, bool and_entries) {
     Node& leaf = node(leaf_id);
-    const std::size_t n_entries = and_entries ? leaf.entries.size() : 0, n_blocks = n_observed(leaf);
+    const std::size_t n_entries = and_entries ? leaf.entries.size() : 0;
+    const auto n_blocks = static_cast<std::size_t>(leaf.n_observed);
     if (and_entries)
         row_.undo->take_lists(static_cast<std::size_t>(leaf_id), leaf);
     else
@@ -65,13 +75,13 @@ inline void HoeffdingTree::try_split(std::int32_t leaf_id) {
     static thread_local SplitScreen coarse;
     static thread_local SplitSearch exact;
     static thread_local FewSplits few;
-    seen.low = leaf.stats.data();
+    seen.low = leaf.range.data();
     seen.high = seen.low + n_covariates();
     seen.n_covariates = n_covariates();
-    seen.labels.resize(n_observed(leaf));
+    seen.labels.resize(static_cast<std::size_t>(leaf.n_observed));
     LabelStats* next = seen.labels.data();
     for (const Entry& entry : leaf.entries)
-        if (entry.stats >= 0) *next++ = stats_of(leaf, entry);
+        if (entry.stats) *next++ = stats_of(entry);
     if (tie) {  // whatever is best
         const std::vector<std::size_t>& covariates = coarse.candidates(seen);
         const Split split = covariates.size() <= kGroup ? few.best(seen, covariates) : exact.best(seen);
@@ -90,11 +100,10 @@ inline void HoeffdingTree::apply(std::int32_t leaf_id, const Split& split) {
     goes_left.clear();
     goes_right.clear();
     for (const Entry& entry : leaf.entries) {
-        if (entry.stats < 0) continue;
-        const Masses masses =
-            split_label(stats_of(leaf, entry), static_cast<std::size_t>(split.covariate), split.threshold);
-        if (masses.left > 0.0) goes_left.push_back(Entry{masses.left, entry.label, -1});
-        if (masses.right > 0.0) goes_right.push_back(Entry{masses.right, entry.label, -1});
+        if (!entry.stats) continue;
+        const Masses masses = split_label(stats_of(entry), static_cast<std::size_t>(split.covariate), split.threshold);
+        if (masses.left > 0.0) goes_left.push_back(Entry{masses.left, entry.label});
+        if (masses.right > 0.0) goes_right.push_back(Entry{masses.right, entry.label});
     }
     if (settings_.max_bytes != 0 && bytes_after_split(leaf, goes_left.size(), goes_right.size()) > settings_.max_bytes)
         return;
@@ -115,7 +124,7 @@ inline void HoeffdingTree::fill(Node& leaf, const std::vector<Entry>& entries) {
 inline std::size_t HoeffdingTree::bytes_after_split(const Node& leaf, std::size_t n_left, std::size_t n_right) const {
     const std::size_t n = nodes_.size();
     return held_bytes() + nodes_.bytes_for(n + 2) - nodes_.bytes_for(n) + entry_bytes(n_left) + entry_bytes(n_right) -
-           entry_bytes(leaf.entries.size()) - stats_bytes(n_observed(leaf));
+           entry_bytes(leaf.entries.size()) - stats_bytes(static_cast<std::size_t>(leaf.n_observed));
 }
 
 // Stops the growth of the least promising leaves until `bytes` more fit under the cap; false if they never do.
@@ -136,7 +145,6 @@ inline bool HoeffdingTree::make_room(std::size_t bytes) {
         if (least < 0) return false;
         drop_stats(least, false);
         node(least).active = 0;
-        for (Entry& entry : node(least).entries) entry.stats = -1;
     }
     return true;
 }

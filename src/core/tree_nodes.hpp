@@ -1,10 +1,9 @@
 // What a Hoeffding tree is made of, and the memory that it takes. How much that is depends on the tree alone, not on
 // how it came about: a cap on it then means the same before and after a tree has been saved.
 //
-//   node   leaf:   entries  [label 3 | label 0 | label 7 | ...]     mass of each label that occurred here, in that
-//   order
-//                  stats    [range | block | block | ...]           LabelStats of the labels observed here, in that
-//                  order
+//   node   leaf:   range                                            least and greatest value of each covariate
+//                  entries  [label 3 | label 0 | label 7 | ...]     mass of each label that occurred here, in that
+//                                                                   order, and the LabelStats of those observed here
 #pragma once
 
 #include <cstddef>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/block_pool.hpp"
 #include "core/label_stats.hpp"
 
 namespace boostline {
@@ -29,15 +29,16 @@ struct TreeNode {
     struct Entry {
         double mass = 1.0;
         std::int32_t label = 0;
-        std::int32_t stats = -1;  // which block; -1: not observed here
+        Block stats = Block();  // none: not observed here
     };
 
-    double weight = 0.0;         // leaf: sum of the masses in its table
-    double last_try = 0.0;       // leaf: weight when a split was last tried
-    std::vector<Entry> entries;  // leaf: side by side, for every vote reads all of them
-    std::vector<double> stats;   // leaf: smallest values of the covariates, largest values; then the blocks
-    std::uint8_t nan_right = 0;  // where a missing value goes
-    std::uint8_t active = 1;     // leaf: 0 once the cap has stopped its growth
+    double weight = 0.0;          // leaf: sum of the masses in its table
+    double last_try = 0.0;        // leaf: weight when a split was last tried
+    std::vector<Entry> entries;   // leaf: side by side, for every vote reads all of them
+    Block range;                  // leaf: smallest values of the covariates, largest values; once there are statistics
+    std::int32_t n_observed = 0;  // leaf: labels with statistics
+    std::uint8_t nan_right = 0;   // where a missing value goes
+    std::uint8_t active = 1;      // leaf: 0 once the cap has stopped its growth
 
     std::int32_t n_entries() const { return static_cast<std::int32_t>(entries.size()); }
 };

@@ -26,40 +26,48 @@ class TreeUndo {
     void begin(const TreeNodes& nodes, const TreeCounts& counts, std::size_t leaf_id, std::size_t range,
                std::size_t block, const RowLabel* labels, std::size_t n) {
         clear();
+        if (values_.size() < range + n * block) values_.resize(range + n * block);
+        if (entries_.size() < n) entries_.resize(n);
         const TreeNode& leaf = nodes[leaf_id];
         n_nodes_ = nodes.size();
         counts_ = counts;
         leaf_id_ = leaf_id;
         weight_ = leaf.weight;
         last_try_ = leaf.last_try;
-        n_entries_ = leaf.entries.size();
-        stats_size_ = leaf.stats.size();
-        if (stats_size_ > 0) remember(leaf.stats, 0, range);
+        n_leaf_entries_ = leaf.entries.size();
+        n_observed_ = leaf.n_observed;
+        range_ = range;
+        block_ = block;
+        double* to = values_.data();
+        if (n_observed_ > 0) to = std::copy_n(leaf.range.data(), range, to);
         for (const RowLabel* label = labels; label < labels + n; ++label) {
             const auto i = static_cast<std::size_t>(label->entry);
-            if (i >= n_entries_) continue;  // a new one
+            if (i >= n_leaf_entries_) continue;  // a new one
             const TreeNode::Entry& entry = leaf.entries[i];
-            entries_.emplace_back(i, entry);
-            if (entry.stats >= 0) remember(leaf.stats, range + static_cast<std::size_t>(entry.stats) * block, block);
+            entries_[n_entries_++] = {i, entry.mass, static_cast<bool>(entry.stats)};
+            if (entry.stats) to = std::copy_n(entry.stats.data(), block, to);
         }
     }
     // Forgets the row; keeps the room.
     void clear() noexcept {
-        entries_.clear();
-        values_.clear();
-        pieces_.clear();
+        n_entries_ = 0;
         left_.clear();
     }
 
-    // Before a leaf splits or stops growing: its statistics go here, and its entries, or a copy of them.
+    // Before a leaf stops growing: its statistics go here, and a copy of its entries stays.
     void take_stats(std::size_t id, TreeNode& leaf) {
-        left_.push_back({id, leaf.entries, {}});
-        left_.back().stats.swap(leaf.stats);
+        std::vector<TreeNode::Entry> bare;
+        bare.reserve(room_for(leaf.entries.size()));
+        for (const TreeNode::Entry& entry : leaf.entries) bare.push_back({entry.mass, entry.label});
+        take_lists(id, leaf);
+        leaf.entries.swap(bare);
     }
+    // Before a leaf splits.
     void take_lists(std::size_t id, TreeNode& leaf) {
-        left_.push_back({id, {}, {}});
+        left_.push_back({id, {}, {}, leaf.n_observed});
         left_.back().entries.swap(leaf.entries);
-        left_.back().stats.swap(leaf.stats);
+        left_.back().range = std::move(leaf.range);
+        leaf.n_observed = 0;
     }
 
     void run(TreeNodes& nodes, TreeCounts& counts) noexcept {
@@ -69,7 +77,8 @@ class TreeUndo {
             if (last->id >= n_nodes_) continue;  // it came with this row
             TreeNode& leaf = nodes[last->id];
             leaf.entries.swap(last->entries);
-            leaf.stats.swap(last->stats);
+            leaf.range = std::move(last->range);
+            leaf.n_observed = last->n_observed;
             nodes.route(last->id) = TreeRoute{};
             leaf.nan_right = 0;
             leaf.active = 1;
@@ -77,13 +86,24 @@ class TreeUndo {
         TreeNode& leaf = nodes[leaf_id_];
         leaf.weight = weight_;
         leaf.last_try = last_try_;
-        leaf.entries.resize(n_entries_);
-        for (const auto& [i, entry] : entries_) leaf.entries[i] = entry;
-        leaf.stats.resize(stats_size_);
+        leaf.entries.resize(n_leaf_entries_);
+        leaf.n_observed = n_observed_;
         const double* from = values_.data();
-        for (const auto& [start, size] : pieces_) {
-            std::copy_n(from, size, leaf.stats.begin() + static_cast<std::ptrdiff_t>(start));
+        const auto restore = [&](const Block& block, std::size_t size) {
+            std::copy_n(from, size, block.data());
             from += size;
+        };
+        if (n_observed_ > 0)
+            restore(leaf.range, range_);
+        else
+            leaf.range = Block();
+        for (std::size_t i = 0; i < n_entries_; ++i) {
+            TreeNode::Entry& entry = leaf.entries[entries_[i].at];
+            entry.mass = entries_[i].mass;
+            if (entries_[i].was_observed)
+                restore(entry.stats, block_);
+            else
+                entry.stats = Block();
         }
     }
 
@@ -91,21 +111,21 @@ class TreeUndo {
     struct Lists {
         std::size_t id;
         std::vector<TreeNode::Entry> entries;
-        std::vector<double> stats;
+        Block range;
+        std::int32_t n_observed;
+    };
+    struct KnownEntry {
+        std::size_t at;
+        double mass;
+        bool was_observed;
     };
 
-    void remember(const std::vector<double>& stats, std::size_t start, std::size_t size) {
-        const auto first = stats.begin() + static_cast<std::ptrdiff_t>(start);
-        values_.insert(values_.end(), first, first + static_cast<std::ptrdiff_t>(size));
-        pieces_.emplace_back(start, size);
-    }
-
-    std::size_t n_nodes_ = 0, leaf_id_ = 0, n_entries_ = 0, stats_size_ = 0;
+    std::size_t n_nodes_ = 0, leaf_id_ = 0, n_leaf_entries_ = 0, n_entries_ = 0, range_ = 0, block_ = 0;
+    std::int32_t n_observed_ = 0;
     TreeCounts counts_;
     double weight_ = 0.0, last_try_ = 0.0;
-    std::vector<std::pair<std::size_t, TreeNode::Entry>> entries_;  // those of the row's labels, and where they were
-    std::vector<double> values_;
-    std::vector<std::pair<std::size_t, std::size_t>> pieces_;  // of the leaf's statistics: where values_ came from
+    std::vector<KnownEntry> entries_;  // those of the row's labels, n_entries_ of them
+    std::vector<double> values_;       // of the range and of the labels' statistics
     std::vector<Lists> left_;
 };
 

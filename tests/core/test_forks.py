@@ -1,5 +1,6 @@
 """Processes forked after threads, beside threads, and out of learners: nothing hangs, every model is whole."""
 
+import copy
 import multiprocessing
 import os
 import threading
@@ -130,6 +131,26 @@ def test_beside_a_thread_that_learns_a_child_has_whole_rows(make):
     learner.join()
     assert n_forks > 0
     assert model.clock == 3000
+
+
+def test_beside_a_thread_that_copies_trees_a_child_gets_memory_for_its_own():
+    X, Y = stream(400)
+    model = MODELS["trees"]()
+    model.learn(X, Y)
+    copies = threading.Event()
+
+    def go_on_copying():
+        while not copies.is_set():
+            model._native.clone()
+
+    copier = threading.Thread(target=go_on_copying)
+    copier.start()
+    try:
+        for _ in range(30):
+            in_child(lambda: assert_same_state(model, copy.deepcopy(model)))
+    finally:
+        copies.set()
+        copier.join()
 
 
 def test_a_child_of_a_learner_ends_its_row_there():

@@ -2,6 +2,8 @@
 
 import copy
 import dataclasses
+import gc
+import os
 from typing import Any
 
 import numpy as np
@@ -123,6 +125,43 @@ def test_memory_usage_is_what_is_allocated():
     rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before
     assert grown > 4_000_000
     assert rss < 1.25 * grown + 6_000_000
+
+
+@pytest.mark.gate
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="tells how much memory there is")
+def test_memory_goes_back_to_the_system_with_its_model():
+    def resident():
+        gc.collect()
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    X, Y = stream(8000, seed=3)
+    for _ in range(2):  # what is kept for the next model is there before the second
+        before = resident()
+        model = bl.AdaOLMR(6, learners=bl.learners.paper_trees(60), seed=0)
+        model.learn(X, Y)
+        held = model.memory_usage()
+        del model
+    assert held > 4_000_000
+    assert resident() - before < held / 4
+
+
+@pytest.mark.parametrize("d", [1, 3, 7_000, 70_000])
+def test_statistics_of_few_covariates_and_of_very_many(d):
+    """Whatever the size of their blocks of memory."""
+    X, Y = stream(40, d=d, k=1, seed=5)
+    model = bl.AdaOLMR(2, learners=[bl.learners.HoeffdingTree(grace_period=1e9)], seed=0)
+    model.learn(X, np.column_stack([Y[:, 0], ~Y[:, 0]]))
+    state = learner_arrays(model)
+    stats = state["label_stats"].reshape(2, 5, d)
+    for label, (_, mean, _, least, most) in zip(state["label"], stats, strict=True):
+        rows = X[Y[:, 0] == (label == 0)]
+        np.testing.assert_array_equal(least, rows.min(axis=0))
+        np.testing.assert_array_equal(most, rows.max(axis=0))
+        assert ((mean >= least) & (mean <= most)).all()
+    copied = copy.deepcopy(model)
+    np.testing.assert_array_equal(learner_arrays(copied)["label_stats"], state["label_stats"])
+    np.testing.assert_array_equal(copied.learn(X[0], {0}), model.learn(X[0], {0}))
 
 
 def test_statistics_are_kept_for_labels_that_occurred_only():

@@ -13,6 +13,7 @@ struct RowLabel {
     double importance;
     std::int32_t label;
     std::int32_t entry;  // where it is in the leaf, or will be
+    Block stats;         // for a label that is to be observed for the first time
 };
 
 // Sets `label` and `entry` of each: -1 if the leaf does not have it.
