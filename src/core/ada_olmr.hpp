@@ -21,15 +21,26 @@ inline std::int32_t choose_expert(Expert expert, const std::vector<double>& log_
     if (expert == Expert::last || expert == Expert::weighted) return last;
     const auto best = std::max_element(log_weights.begin(), log_weights.end());
     if (expert == Expert::best) return static_cast<std::int32_t>(best - log_weights.begin()) + 1;
-    double total = 0.0;
-    for (const double v : log_weights) total += exp_(v - *best);
+    // A piece of the weights at a time; where there is one piece only, it is found once.
+    constexpr std::size_t kPiece = 128;
+    double weights[kPiece], total = 0.0, sum = 0.0;
+    const std::size_t n = log_weights.size();
+    const auto find = [&](std::size_t first) {
+        const std::size_t size = std::min(kPiece, n - first);
+        exp_differences(log_weights.data() + first, size, *best, weights);
+        return size;
+    };
+    for (std::size_t first = 0; first < n; first += kPiece)
+        for (std::size_t i = 0, size = find(first); i < size; ++i) total += weights[i];
     const double target = philox_uniform(seed, t) * total;
-    double sum = 0.0;
-    for (std::size_t i = 0; i < log_weights.size(); ++i) {
-        sum += exp_(log_weights[i] - *best);
-        if (sum > target) return static_cast<std::int32_t>(i) + 1;
+    for (std::size_t first = 0; first < n; first += kPiece) {
+        const std::size_t size = n > kPiece ? find(first) : n;
+        for (std::size_t i = 0; i < size; ++i) {
+            sum += weights[i];
+            if (sum > target) return static_cast<std::int32_t>(first + i) + 1;
+        }
     }
-    return static_cast<std::int32_t>(log_weights.size());
+    return static_cast<std::int32_t>(n);
 }
 
 class AdaOLMR final : public Booster {

@@ -13,6 +13,7 @@
 
 #include "core/calibration.hpp"
 #include "core/drift_alarm.hpp"
+#include "core/kernels/expert_scores.hpp"
 #include "core/learner_group.hpp"
 #include "core/pair_scratch.hpp"
 #include "core/recent_examples.hpp"
@@ -246,16 +247,9 @@ class Booster {
         cost_ranges_.assign(n + 1, KnownRange{});
     }
 
-    void add_vote(std::int32_t i, const double* BOOSTLINE_RESTRICT vote, double* all) const {
-        const auto k = static_cast<std::size_t>(n_labels_);
-        const double* BOOSTLINE_RESTRICT before = all + static_cast<std::size_t>(i) * k;
-        double* BOOSTLINE_RESTRICT after = all + (static_cast<std::size_t>(i) + 1) * k;
-        const double alpha = learner_weights_[static_cast<std::size_t>(i)];
-        for (std::size_t j = 0; j < k; ++j) after[j] = before[j] + alpha * vote[j];
-    }
-
     void accumulate() {
-        for (std::int32_t i = 0; i < n_votes_; ++i) add_vote(i, vote_row(i), expert_scores_.data());
+        add_votes(votes_.data(), learner_weights_.data(), static_cast<std::size_t>(n_votes_),
+                  static_cast<std::size_t>(n_labels_), expert_scores_.data());
     }
 
     // take(r, votes and sums) for each of n rows.

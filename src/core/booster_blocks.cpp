@@ -90,8 +90,7 @@ void Booster::score_piece(const Row* x, std::size_t n, double* scores, double* s
         if (r % most == 0)
             learners_.predict_block(x + r, std::min(most, n - r), k, static_cast<std::size_t>(needed), votes.data());
         const double* own = &votes[r % most * row_size];
-        for (std::int32_t i = 0; has_prefixes() && i < needed; ++i)
-            add_vote(i, own + static_cast<std::size_t>(i) * k, all.data());
+        if (has_prefixes()) add_votes(own, learner_weights_.data(), static_cast<std::size_t>(needed), k, all.data());
         follow(own, all.data(), clock_ + 1, scores + r * k, spreads == nullptr ? nullptr : spreads + r * n_spreads);
     }
     kept_votes = std::move(votes);
