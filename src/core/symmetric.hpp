@@ -17,6 +17,7 @@
 #include "core/archive.hpp"
 #include "core/kernels/matrices.hpp"
 #include "core/kernels/sums.hpp"
+#include "core/thread_pool.hpp"
 
 namespace boostline {
 
@@ -136,8 +137,7 @@ class PackedSymmetric {
 
     void flush() {
         if (n_pending_ == 0) return;
-        packed_subtract(cells_.data(), padded(n_), pending_.data(), stride_, factor_.data(), n_pending_,
-                        is_coarse_ ? coarse_.data() : nullptr);
+        subtract_all(pending_.data(), stride_, factor_.data(), n_pending_, is_coarse_ ? coarse_.data() : nullptr);
         is_copy_old_ = false;
         std::fill(pending_.begin(), pending_.end(), 0.0);
         std::fill(factor_.begin(), factor_.end(), 0.0);
@@ -240,7 +240,7 @@ class PackedSymmetric {
     // When cells have been written to other than by a flush.
     void refresh_copy() const {
         if (!is_copy_old_) return;
-        packed_subtract(const_cast<double*>(cells_.data()), padded(n_), nullptr, 0, nullptr, 0, coarse_.data());
+        packed_subtract(const_cast<double*>(cells_.data()), 0, padded(n_), nullptr, 0, nullptr, 0, coarse_.data());
         is_copy_old_ = false;
     }
 
@@ -259,6 +259,21 @@ class PackedSymmetric {
         pending_.swap(next_pending_);
         std::vector<double>().swap(next_pending_);
         stride_ = pending_.size() / kPending;
+    }
+
+    // Threads that have nothing else to do take pieces of about the same size.
+    void subtract_all(const double* vectors, std::size_t stride, const double* factor, std::size_t n_vectors,
+                      float* coarse) {
+        constexpr std::size_t kWorthThreads = 256;
+        const int n_pieces = n_ < kWorthThreads || n_sharing() == 1 ? 1 : 4 * n_sharing();
+        const auto start_of = [&](int piece) {
+            const double part = std::sqrt(static_cast<double>(piece) / static_cast<double>(n_pieces));
+            return piece == n_pieces ? padded(n_) : static_cast<std::size_t>(part * static_cast<double>(n_)) / 8 * 8;
+        };
+        share(n_pieces, [&](int piece) {
+            packed_subtract(cells_.data(), start_of(piece), start_of(piece + 1), vectors, stride, factor, n_vectors,
+                            coarse);
+        });
     }
 
     bool sweep(std::size_t from, std::size_t m, std::vector<double>& panel, const std::vector<double>& ones,
@@ -283,7 +298,7 @@ class PackedSymmetric {
         for (std::size_t i = from + m; i < n_; ++i)
             for (std::size_t j = 0; j < m; ++j) g[j * stride + i] = row(i)[from + j];
         solve_panel(g, length, stride, m, chol[0], false);  // G
-        packed_subtract(cells_.data(), length, g, stride, ones.data(), kPending);
+        subtract_all(g, stride, ones.data(), kPending, nullptr);
         solve_panel(g, length, stride, m, chol[0], true);  // G L^-1
         for (std::size_t j = 0; j < m; ++j) std::copy_n(g + j * stride, from, row(from + j));
         for (std::size_t i = from + m; i < n_; ++i)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from states import assert_same_model
 
 import boostline as bl
 from boostline import _core, reference
@@ -178,6 +179,20 @@ def test_no_false_alarm_on_a_steady_stream():
     model = bl.LabelRanker(5, learners=bl.learners.paper_trees(10))
     model.learn(X, Y)
     assert model.n_restarts == 0
+
+
+@pytest.mark.parametrize("n_threads", [2, 3])
+def test_threads_that_share_the_work_of_a_kernel_change_no_bit(n_threads):
+    """Its matrix is large enough here that threads take parts of it, in fits and between them."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(700, 9))
+    Y = X @ rng.normal(size=(9, 5)) + rng.normal(size=(700, 5)) > 0.4
+    members = [bl.learners.Kernel(400), bl.learners.Linear(), bl.learners.OutputNeighbours()]
+    learners = [bl.learners.Committee(members)]
+    alone = bl.LabelRanker(5, learners=learners)
+    several = bl.LabelRanker(5, learners=learners, n_threads=n_threads)
+    np.testing.assert_array_equal(several.learn(X, Y), alone.learn(X, Y))
+    assert_same_model(several, alone)
 
 
 @pytest.mark.parametrize("n_threads", [2, 3])

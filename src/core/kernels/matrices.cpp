@@ -16,9 +16,9 @@ void coarse_multiply(const float* cells, std::size_t n_padded, const float* x, s
                      float* y, std::size_t y_stride) {
     BOOSTLINE_AT_WIDTH(coarse_multiply(cells, n_padded, x, x_stride, n_rows, y, y_stride))
 }
-void packed_subtract(double* cells, std::size_t n_padded, const double* vectors, std::size_t stride,
+void packed_subtract(double* cells, std::size_t first, std::size_t end, const double* vectors, std::size_t stride,
                      const double* factor, std::size_t n_vectors, float* coarse) {
-    BOOSTLINE_AT_WIDTH(packed_subtract(cells, n_padded, vectors, stride, factor, n_vectors, coarse))
+    BOOSTLINE_AT_WIDTH(packed_subtract(cells, first, end, vectors, stride, factor, n_vectors, coarse))
 }
 void solve_panel(double* panel, std::size_t length, std::size_t stride, std::size_t m, const double* chol, bool back) {
     BOOSTLINE_AT_WIDTH(solve_panel(panel, length, stride, m, chol, back))

@@ -39,9 +39,9 @@ void coarse_multiply(const float* cells, std::size_t n_padded, const float* x, s
 
 // P -= sum_j factor[j] g_j g_j^T for the n_vectors (at most 16) rows g_j of `vectors`. Columns go in strips whose
 // part of the vectors fits the first-level cache. Above the diagonal, rows of a block get numbers that are not read.
-// With no vectors it only rounds the cells to the coarse copy, if there is one.
-void packed_subtract(double* cells, std::size_t n_padded, const double* vectors, std::size_t stride,
-                     const double* factor, std::size_t n_vectors, float* coarse = nullptr);
+// With no vectors it only rounds the cells to the coarse copy, if there is one. Rows `first` to `end`, multiples of 8.
+void packed_subtract(double* cells, std::size_t first, std::size_t end, const double* vectors, std::size_t stride,
+                     const double* factor, std::size_t n_vectors, float* coarse);
 
 // The m columns of a panel, of `length` numbers (a multiple of 8) and a stride apart, times L^-T, or with `back` times
 // L^-1; L has m rows and columns, at most kPanel, and its rows are kPanel apart.

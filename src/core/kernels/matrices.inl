@@ -111,17 +111,17 @@ inline void subtract_piece(double* rows, std::size_t length, const double* vecto
             store(coarse + r * coarse_length + v * kDoubles, __builtin_convertvector(p[r][v], Rounded));
 }
 
-void packed_subtract(double* cells, std::size_t n_padded, const double* vectors, std::size_t stride,
+void packed_subtract(double* cells, std::size_t first, std::size_t end, const double* vectors, std::size_t stride,
                      const double* factor, std::size_t n_vectors, float* coarse) {
     constexpr std::size_t kStrip = 128, kMost = 16, kAhead = 16;
     constexpr std::size_t kRows = BOOSTLINE_VECTOR_BYTES == 64 ? 8 : 4, kPiece = 2 * kDoubles;
     double scaled[kMost * 8];
-    for (std::size_t from = 0; from < n_padded; from += kStrip)
-        for (std::size_t i = from; i < n_padded; i += 8) {
+    for (std::size_t from = 0; from < end; from += kStrip)
+        for (std::size_t i = from > first ? from : first; i < end; i += 8) {
             const std::size_t length = i + 8, to = length < from + kStrip ? length : from + kStrip;
             const std::size_t coarse_length = coarse_padded(i + 1);
             double* rows = cells + packed_row(i);
-            const double* next = i + 8 < n_padded ? cells + packed_row(i + 8) + from : rows;
+            const double* next = i + 8 < end ? cells + packed_row(i + 8) + from : rows;
             for (std::size_t j = 0; j < n_vectors; ++j)
                 for (std::size_t r = 0; r < 8; ++r) scaled[j * 8 + r] = factor[j] * vectors[j * stride + i + r];
             for (std::size_t c = from; c < to; c += kPiece) {
