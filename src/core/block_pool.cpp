@@ -1,6 +1,7 @@
 #include "core/block_pool.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -87,6 +88,9 @@ class BlockChunks {
     // So many chunks of a size are of ordinary pages: a large one is then no more than half of what there is.
     static constexpr std::size_t kSmallPages = 1;
 
+    static constexpr std::chrono::microseconds kSlow{1000};
+    static constexpr std::size_t kChunksAfterSlow = 32;
+
     struct Size;
     struct Chunk {
         Size* size;
@@ -143,7 +147,10 @@ class BlockChunks {
         chunk->id = free_ids_.back();
         chunk->n_lines = static_cast<std::uint32_t>(n_lines);
         chunk->n_blocks = n_lines > kMostLines ? 1 : static_cast<std::uint32_t>(BlockPool::kLinesInChunk / n_lines);
-        chunk->start = get_memory(bytes_of(*chunk), size.n_chunks >= kSmallPages);
+        const bool in_large_pages = size.n_chunks >= kSmallPages && n_until_large_ == 0;
+        chunk->start = get_memory(bytes_of(*chunk), in_large_pages);
+        n_until_large_ -= n_until_large_ > 0 ? 1 : 0;
+        if (in_large_pages && is_slow(chunk->start)) n_until_large_ = kChunksAfterSlow;
         guard(chunk->start, bytes_of(*chunk) / BlockPool::kLine, true);
         free_ids_.pop_back();
         ++size.n_chunks;
@@ -157,6 +164,15 @@ class BlockChunks {
         guard(chunk.start, bytes_of(chunk) / BlockPool::kLine, false);
         free_memory(chunk.start, bytes_of(chunk));
         chunks_[chunk.id].reset();
+    }
+
+    // The first touch of a large page makes all of it. That takes less than a tenth of a millisecond, but ten if a
+    // virtual machine has to get the memory from its host: then small pages, which have been used before, are faster.
+    static bool is_slow(char* start) {
+        using Clock = std::chrono::steady_clock;
+        const Clock::time_point before = Clock::now();
+        *static_cast<volatile char*>(start) = 0;
+        return Clock::now() - before > kSlow;
     }
 
 #if defined(__linux__)
@@ -187,6 +203,7 @@ class BlockChunks {
     Size sizes_[kMostLines + 1];                  // by lines; the first is of larger ones
     std::vector<std::unique_ptr<Chunk>> chunks_;  // by number
     std::vector<std::uint32_t> free_ids_;         // numbers without a chunk
+    std::size_t n_until_large_ = 0;               // chunks in small pages before a large one is tried again
 };
 
 std::int32_t BlockPool::take(std::size_t n) { return BlockChunks::all().take(std::max<std::size_t>(n_lines(n), 1)); }
