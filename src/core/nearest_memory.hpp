@@ -17,7 +17,8 @@
 namespace boostline {
 
 // Score of a label: the mean of its targets over the n_neighbours nearest of the last `capacity` points, with weights
-// n_neighbours * (1 - d^2 / largest d^2) * importance, and the label's frequency as one more neighbour of weight 1.
+// (1 - x) / (x + kNear) * importance, x = d^2 / largest d^2, and the label's frequency as one more neighbour of
+// weight 1.
 class NearestMemory {
   public:
     NearestMemory(std::size_t n_labels, std::size_t n_inputs, std::size_t n_neighbours = 40,
@@ -197,6 +198,7 @@ class NearestMemory {
 
   private:
     static constexpr int kHalvings = 8;
+    static constexpr double kNear = 0.05;  // of the largest d^2: nearer points hardly count more
 
     static float distance_of(Candidate candidate) {
         return bit_cast<float>(static_cast<std::uint32_t>(candidate >> 32));
@@ -219,8 +221,7 @@ class NearestMemory {
             const auto distance = static_cast<double>(distance_of(candidate));
             const std::size_t slot = ring_.slot_of(static_cast<std::size_t>(candidate & 0xFFFFFFFFu));
             for (std::size_t j = 0; j < n_labels_; j += 64) BOOSTLINE_PREFETCH(ring_.targets(slot) + j);
-            const double weight =
-                (1.0 - distance / width) * static_cast<double>(n_neighbours_) * ring_.importance(slot);
+            const double weight = (width - distance) / (distance + kNear * width) * ring_.importance(slot);
             if (!(weight > 0.0)) continue;
             total += weight;
             scratch.weights.push_back(weight);

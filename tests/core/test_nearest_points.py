@@ -51,7 +51,8 @@ def expected(points, t, capacity):
     width = float(squares[nearest[-1]]) + 1e-12
     total = 1.0
     for i in nearest:
-        weight = (1.0 - float(squares[i]) / width) * NEIGHBOURS
+        x = float(squares[i]) / width
+        weight = (1.0 - x) / (x + 0.05)
         total += weight
         said[first + i] += weight
     return said / total

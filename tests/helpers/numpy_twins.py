@@ -159,8 +159,8 @@ class NearestTwin:
         distance = np.maximum((square + own_square) - 2 * product, 0).astype(float)
         age = np.arange(len(distance))[::-1]
         nearest = np.lexsort((age, distance))[: self.n_neighbours]
-        weight = (1 - distance[nearest] / (distance[nearest].max() + 1e-12)) * self.n_neighbours
-        weight = np.maximum(weight, 0) * np.array(self.importance)[nearest]
+        x = distance[nearest] / (distance[nearest].max() + 1e-12)
+        weight = np.maximum((1 - x) / (x + 0.05), 0) * np.array(self.importance)[nearest]
         y = np.array(self.targets)[nearest]
         votes: Array = frequency + weight @ np.where(y < 0, frequency, y)
         return np.asarray(votes / (1 + weight.sum()))

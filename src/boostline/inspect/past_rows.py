@@ -107,7 +107,8 @@ def _neighbours(member: Member, x: FloatArray, label: int) -> RowParts | None:
     ages = np.arange(n)[::-1]
     nearest = np.lexsort((ages, squares))[:n_neighbours]
     width = squares[nearest[-1]] + 1e-12
-    weights = np.maximum((1 - squares[nearest] / width) * n_neighbours * importance[nearest], 0.0)
+    weights = np.maximum((width - squares[nearest]) / (squares[nearest] + 0.05 * width), 0.0)
+    weights *= importance[nearest]
     own = targets.reshape(n, -1)[nearest, label].astype(np.float64) - 1  # -1: unknown
     total = 1 + weights.sum()
     parts = weights * np.where(own < 0, frequency, own) / total

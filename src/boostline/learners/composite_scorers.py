@@ -33,7 +33,7 @@ class OutputNeighbours(Scorer):
 
     kind: ClassVar[str] = "output_neighbours"
     reads: tuple[str, ...] = ("kernel",)
-    n_neighbours: int = 40
+    n_neighbours: int = 80
     memory: int = 4000
 
     def __post_init__(self) -> None:
