@@ -13,7 +13,10 @@
 // relevant has q near 1/5 for each of them, one with a single such label has q near 1 there: what q says depends on the
 // rank, and r q is at most 1. Offsets and slopes belong to one label (label_line.hpp); rare labels share what is known
 // of all. Everything takes Newton steps on the logistic loss: one row at a time, with the sum of the second derivatives
-// so far.
+// of the last rows.
+//
+// What this gives for the highest labels of a row is too near 1/2 where a model is sure, and too far from it where it
+// is not. One more rising curve, of the logit itself, is fitted to these labels at the end.
 //
 // Of many labels only some are looked at in each row: the relevant ones, those with the highest scores, and of the
 // others every n-th in turn, which counts n times.
@@ -32,8 +35,8 @@
 #include "core/kernels/sums.hpp"
 #include "core/label_line.hpp"
 #include "core/math.hpp"
-#include "core/piecewise_linear.hpp"
 #include "core/row_spread.hpp"
+#include "core/shared_curves.hpp"
 #include "core/top_labels.hpp"
 
 namespace boostline {
@@ -44,13 +47,13 @@ class Calibration {
     Calibration(std::int32_t n_labels, bool is_distribution, std::vector<std::size_t> votes_on_rows)
         : is_distribution_(is_distribution), spread_(std::move(votes_on_rows)) {
         grow_labels(n_labels);
-        find_rising();
     }
 
     void grow_labels(std::int32_t n) {
         const auto k = static_cast<std::size_t>(n);
         spread_.grow_labels(labels_.size(), k);
         labels_.resize(k);
+        if (!(rows_ > 0.0)) n_known_ = k;
         q_.resize(is_distribution_ ? 0 : k);
         ranks_.resize(k, 0);
         guesses_.resize(k <= kFewLabels ? k : 0);
@@ -63,12 +66,12 @@ class Calibration {
     // The k scores become P(relevant), all of them strictly between 0 and 1. `spreads` describe the row.
     void probabilities(double* scores, const double* spreads) const noexcept {
         const Distribution q = distribution(scores, scores);
-        const OfRow of_row = about(level_.place(q.concentration), spreads);
+        const OfRow of_row = about(shared_.level.place(q.concentration), spreads);
         Highest highest;
         find_highest(q, kRanked, highest);
         logits(scores, labels_.size(), q.scale);  // q is in the place of the scores
         const auto logit_p = [&](std::size_t l, double x, double by_rank) {
-            return labels_[l].at(of_row.at(curve_at(curve_.place(x)) + by_rank));
+            return labels_[l].at(of_row.at(shared_.curve_at(shared_.curve.place(x)) + by_rank));
         };
         std::array<double, kRanked> of_highest;
         for (std::size_t i = 0; i < highest.n; ++i) {
@@ -77,7 +80,8 @@ class Calibration {
         }
         const double of_others = of_rank(highest, 0);
         for (std::size_t l = 0; l < labels_.size(); ++l) scores[l] = logit_p(l, scores[l], of_others);
-        for (std::size_t i = 0; i < highest.n; ++i) scores[static_cast<std::size_t>(highest.label[i])] = of_highest[i];
+        for (std::size_t i = 0; i < highest.n; ++i)
+            scores[static_cast<std::size_t>(highest.label[i])] = shared_.last_at(shared_.last.place(of_highest[i]));
         sigmoids(scores, labels_.size());
     }
 
@@ -87,14 +91,15 @@ class Calibration {
         const std::size_t k = labels_.size();
         const Distribution q = distribution(scores, q_.data());
         if (!std::isfinite(q.concentration)) return;  // scores that are no numbers teach nothing
-        const auto place = level_.place(q.concentration);
+        const auto place = shared_.level.place(q.concentration);
         Row at{q, place, about(place, spreads), {}, {}, 0.0, 0.0, 0.0, {}};
         find_highest(q, k <= kFewLabels ? kRanked : kHighest, at.highest);
         for (std::size_t i = 0; i < at.highest.n; ++i)
             ranks_[static_cast<std::size_t>(at.highest.label[i])] = static_cast<std::uint8_t>(i + 1);
         rows_ += 1.0;
-        const double keep = 1.0 - 1.0 / std::min(rows_ + 1.0, kMemory);
-        begin_row(keep);
+        n_known_ = k;
+        const double keep = 1.0 - 1.0 / std::min(kFirstMemory + kNewestRows * rows_, kMemory);
+        shared_.begin_row(keep, 1.0 - 1.0 / std::min(rows_ + 1.0, kMemory));
         if (k <= kFewLabels)
             learn_all(labels, at);
         else
@@ -102,23 +107,19 @@ class Calibration {
         for (std::size_t i = 0; i < at.highest.n; ++i) ranks_[static_cast<std::size_t>(at.highest.label[i])] = 0;
         // Three functions step for the same error: together they must not go too far, while little holds them back.
         const double share = (1.0 + 2.0 * std::min(1.0, rows_ / kFirstRows)) / 3.0;
-        curve_.end_row(share);
-        level_.add(at.place, at.level.gradient, at.level.curvature);
-        level_.end_row(share);
+        shared_.level.add(at.place, at.level.gradient, at.level.curvature);
+        shared_.end_row(share);
         at.level.gradient *= share;
         at.tilt.gradient *= share;
         spread_.learn(spreads, keep, at.level, at.tilt, rows_);
-        for (OfRank& f : of_ranks_) f.end_row(share);
-        find_rising();
         cut_.add(at.n_right * labels.importance, (at.n_named + at.n_relevant) * labels.importance, kSharedCutMemory);
     }
 
     // The scores are those of a model that starts anew: what is known of them counts little.
     void restart() noexcept {
         rows_ = std::min(rows_, kRowsAfterRestart);
-        begin_row(kKeptAtRestart);
+        shared_.forget(kKeptAtRestart);
         spread_.forget(kKeptAtRestart);
-        find_rising();  // as in a model that is loaded now
     }
 
     // Thresholds of the probabilities above which labels are named, so that micro-F1 is large.
@@ -131,10 +132,8 @@ class Calibration {
     // Nothing before the first row: files of models from before there were probabilities have none of these.
     void save(Archive& out) const {
         if (!(rows_ > 0.0)) return;
-        std::vector<double> shared{rows_, cut_.right, cut_.all};
-        curve_.write(shared);
-        level_.write(shared);
-        for (const OfRank& f : of_ranks_) f.write(shared);
+        std::vector<double> shared{rows_, static_cast<double>(n_known_), cut_.right, cut_.all};
+        shared_.write(shared);
         out.add("calibration_shared", shared);
         spread_.save(out);
         out.add<double>("calibration_labels", labels_.size() * LabelLine::kState, [&](auto&& write) {
@@ -144,29 +143,22 @@ class Calibration {
     void load(const ArchiveView& in) {
         if (!in.has("calibration_shared")) return;
         std::vector<double> shared;
-        in.read("calibration_shared", 3 + Curve::kState + Level::kState + kGroups * OfRank::kState, shared);
+        in.read("calibration_shared", 4 + SharedCurves::kState, shared);
         rows_ = shared[0];
-        cut_ = {shared[1], shared[2]};
-        const double* next = shared.data() + 3;
-        curve_.read(next);
-        level_.read(next += Curve::kState);
-        next += Level::kState;
-        for (OfRank& f : of_ranks_) {
-            f.read(next);
-            next += OfRank::kState;
-        }
+        require(is_count(shared[1]) && shared[1] > 0.0 && shared[1] <= static_cast<double>(labels_.size()), "",
+                "calibration_shared");
+        n_known_ = static_cast<std::size_t>(shared[1]);
+        cut_ = {shared[2], shared[3]};
+        shared_.read(shared.data() + 4);
         spread_.load(in);
         ArrayReader<double> labels(in, "calibration_labels", labels_.size() * LabelLine::kState);
         for (LabelLine& l : labels_) l.load(labels);
-        find_rising();
     }
     void check() const {
         require(is_count(rows_), "", "calibration_shared");
         constexpr double kMostTilted = LabelLine::kMostSlope * (1.0 + RowSpread::kMostTilt);
         const double k = static_cast<double>(labels_.size()), most = (kMemory + 1.0) * k * kMostTilted * kMostTilted;
-        curve_.check(most, "calibration_shared");
-        level_.check(most, "calibration_shared");
-        for (const OfRank& f : of_ranks_) f.check(most, "calibration_shared");
+        shared_.check(most, "calibration_shared");
         spread_.check(most);
         cut_.check((kSharedCutMemory + 1.0) * 2.0 * k, "calibration_shared");
         for (const LabelLine& l : labels_) l.check("calibration_labels");
@@ -180,13 +172,13 @@ class Calibration {
 
   private:
     // Memories and priors were chosen on held-out train rows of eight sets, six shuffles each (mediamill three).
-    static constexpr double kMemory = 8000.0;  // rows of the shared functions; fewer when fewer have come
+    // The memory of the shared functions: so many rows, and a share of all rows, as a model becomes surer all the time;
+    // not more than the last number. That of the last curve is all rows up to it.
+    static constexpr double kFirstMemory = 500.0, kNewestRows = 0.1, kMemory = 8000.0;
     static constexpr double kFirstRows = 100.0;
     static constexpr double kRowsAfterRestart = 100.0, kKeptAtRestart = 0.1;
     static constexpr double kCutMemory = 400.0;         // rows in which the label was named or relevant
     static constexpr double kSharedCutMemory = 4000.0;  // rows
-    static constexpr double kLeastSlope = 0.05;         // of the curve
-    static constexpr double kBeyondSlope = 0.5;         // of the curve outside of its knots
     static constexpr double kPivot = -2.0;              // the logit that no tilt moves
     static constexpr double kFirstThreshold = 1.0 / 3.0, kFirstWeight = 3.0;  // before there is evidence
     static constexpr double kSharedWeight = 2.0;    // what the common threshold counts in that of a label
@@ -196,15 +188,10 @@ class Calibration {
     static constexpr std::size_t kInTurn = 64;      // and so many in turn
     static constexpr double kRounding = 1e-13;
 
-    using Curve = PiecewiseLinear<24>;   // over logits of q from -11 to 5
-    using Level = PiecewiseLinear<17>;   // over ln sum q^2 from -8 to 0
-    using OfRank = PiecewiseLinear<11>;  // over logits of r q from -5 to 5
-    // Ranks 1 to 5 have functions of their own, 6 to 8 one together, and all others one. That of a label below the
-    // kRanked first does not depend on its score.
-    static constexpr std::size_t kGroups = 7, kRanked = 16;
-    static std::size_t group_of(std::size_t rank) {
-        return rank == 0 || rank > 8 ? kGroups - 1 : std::min<std::size_t>(rank, 6) - 1;
-    }
+    using Curve = SharedCurves::Curve;
+    using Level = SharedCurves::Level;
+    using OfRank = SharedCurves::OfRank;
+    static constexpr std::size_t kRanked = SharedCurves::kRanked;
 
     // q, in proportion to `values`: of thousands of labels few are looked at.
     struct Distribution {
@@ -233,63 +220,53 @@ class Calibration {
         Highest highest;
     };
 
+    // The probability of a label before and after the last curve.
+    struct Likely {
+        double first, last;
+    };
     // What the shared functions say of a label.
     struct Guess {
         Curve::Place place;
         double c, u;
     };
 
-    void begin_row(double keep) noexcept {
-        curve_.begin_row(keep);
-        level_.begin_row(keep);
-        for (OfRank& f : of_ranks_) f.begin_row(keep);
-    }
     void find_highest(const Distribution& q, std::size_t most, Highest& highest) const noexcept {
         highest.n = std::min(labels_.size(), most);
         top_labels(q.values, labels_.size(), highest.n, highest.label.data());
         highest.place[0] = {0, 0.0, 0.0};
-        for (std::size_t i = 0; i < std::min(highest.n, kRanked); ++i) {
-            const double r = static_cast<double>(i + 1), share = r * q[static_cast<std::size_t>(highest.label[i])];
-            highest.place[i + 1] = of_ranks_[0].place(logit(std::min(share, 1.0)));
-        }
+        const std::size_t n = std::min(highest.n, kRanked);
+        std::array<double, kRanked> shares;
+        for (std::size_t i = 0; i < n; ++i)
+            shares[i] = std::min(static_cast<double>(i + 1) * q[static_cast<std::size_t>(highest.label[i])], 1.0);
+        logits(shares.data(), n, 1.0);
+        for (std::size_t i = 0; i < n; ++i) highest.place[i + 1] = shared_.of_ranks[0].place(shares[i]);
     }
     OfRow about(const Level::Place& place, const double* spreads) const noexcept {
         const double tilt = spread_.tilt(spreads);
-        return {1.0 + tilt, level_.at(level_.values(), place) + spread_.level(spreads) - tilt * kPivot};
+        return {1.0 + tilt, shared_.level_at(place) + spread_.level(spreads) - tilt * kPivot};
     }
     double of_rank(const Highest& highest, std::size_t rank) const noexcept {
-        return OfRank::at(rising_of_ranks_[group_of(rank)], highest.place_of(rank));
+        return shared_.of_rank_at(rank, highest.place_of(rank));
     }
-    void find_rising() noexcept {
-        rising_ = curve_.rising(kLeastSlope);
-        for (std::size_t g = 0; g < kGroups; ++g) rising_of_ranks_[g] = of_ranks_[g].rising(0.0);
-    }
-
-    double curve_at(const Curve::Place& p) const {
-        return Curve::at(rising_, p) + kBeyondSlope * curve_.step() * p.beyond;
-    }
-
-    // `room` for k numbers may be the scores themselves.
+    // `room` for k numbers may be the scores themselves. Labels of which nothing has been heard take no part in what
+    // sums to 1: what is known of the others stays as it is until then.
     Distribution distribution(const double* scores, double* room) const noexcept {
         const std::size_t k = labels_.size();
-        double total = sum(scores, k);
+        double total = sum(scores, n_known_);
         if (!is_distribution_) {
-            const double mean = total / static_cast<double>(k);
-            double squares = 0.0, largest = scores[0];
-            for (std::size_t l = 0; l < k; ++l) {
-                const double d = scores[l] - mean;
-                squares += d * d;
-                largest = std::max(largest, scores[l]);
-            }
-            const double deviation = std::sqrt(squares / static_cast<double>(k));
+            const auto n = static_cast<double>(n_known_);
+            const double mean = total / n, largest = range_of(scores, k).high;
+            double squares = 0.0;
+            for (std::size_t l = 0; l < n_known_; ++l) squares += (scores[l] - mean) * (scores[l] - mean);
+            const double deviation = std::sqrt(squares / n);
             // Equal scores differ from their mean by rounding: that is no order.
             const double scale = deviation > std::fabs(mean) * kRounding ? kSharpness / deviation : 0.0;
             for (std::size_t l = 0; l < k; ++l) room[l] = exp_(scale * (scores[l] - largest));
             scores = room;
-            total = sum(scores, k);
+            total = sum(scores, n_known_);
         }
         const double scale = total > 0.0 ? 1.0 / total : 0.0;
-        return {scores, scale, log_(std::max(dot(scores, scores, k) * (scale * scale), 1e-300))};
+        return {scores, scale, log_(std::max(dot(scores, scores, n_known_) * (scale * scale), 1e-300))};
     }
 
     // Logarithms and exponentials of all labels at once.
@@ -301,12 +278,17 @@ class Calibration {
             guesses_[l] = guess(l, p_[l], at);
             p_[l] = labels_[l].at(guesses_[l].u);
         }
+        std::array<double, kRanked> last;
+        for (std::size_t i = 0; i < at.highest.n; ++i)
+            last[i] = shared_.last_at(shared_.last.place(p_[static_cast<std::size_t>(at.highest.label[i])]));
         sigmoids(p_.data(), k);
+        sigmoids(last.data(), at.highest.n);
         const double micro = micro_threshold();
         const auto learn_each = [&](const std::vector<std::int32_t>& of, bool are_relevant) {
             for (const std::int32_t index : of) {
                 const auto l = static_cast<std::size_t>(index);
-                step(l, guesses_[l], p_[l], are_relevant, labels.importance, micro, at);
+                const double p = ranks_[l] == 0 ? p_[l] : last[ranks_[l] - 1u];
+                step(l, guesses_[l], {p_[l], p}, are_relevant, labels.importance, micro, at);
             }
         };
         learn_each(labels.relevant, true);
@@ -333,19 +315,24 @@ class Calibration {
     void learn_label(std::int32_t index, bool is_relevant, double weight, Row& at) noexcept {
         const auto l = static_cast<std::size_t>(index);
         const Guess g = guess(l, logit(at.q[l]), at);
-        step(l, g, sigmoid(labels_[l].at(g.u)), is_relevant, weight, micro_threshold(), at);
+        const double z = labels_[l].at(g.u), p = sigmoid(z);
+        const double last = SharedCurves::is_ranked(ranks_[l]) ? sigmoid(shared_.last_at(shared_.last.place(z))) : p;
+        step(l, g, {p, last}, is_relevant, weight, micro_threshold(), at);
     }
     Guess guess(std::size_t l, double logit_q, const Row& at) const noexcept {
-        const auto place = curve_.place(logit_q);
-        const double c = curve_at(place) + of_rank(at.highest, ranks_[l]);
+        const auto place = shared_.curve.place(logit_q);
+        const double c = shared_.curve_at(place) + of_rank(at.highest, ranks_[l]);
         return {place, c, at.all.at(c)};
     }
-    void step(std::size_t l, const Guess& guessed, double p, bool is_relevant, double weight, double micro,
+    void step(std::size_t l, const Guess& guessed, Likely likely, bool is_relevant, double weight, double micro,
               Row& at) noexcept {
         LabelLine& label = labels_[l];
         const auto& [place, c, u] = guessed;
         const std::size_t rank = ranks_[l];
-        const double error = weight * ((is_relevant ? 1.0 : 0.0) - p), v = weight * (p * (1.0 - p) + 1e-12);
+        const double target = is_relevant ? 1.0 : 0.0, first = likely.first, p = likely.last;
+        const double error = weight * (target - first), v = weight * (first * (1.0 - first) + 1e-12);
+        if (SharedCurves::is_ranked(rank))
+            shared_.last.add(shared_.last.place(label.at(u)), weight * (target - p), weight * (p * (1.0 - p)));
         if (p > micro) at.n_named += 1.0;
         if (p > micro && is_relevant) at.n_right += 1.0;
         if (is_relevant) at.n_relevant += 1.0;
@@ -355,8 +342,9 @@ class Calibration {
                           weight * ((is_named ? 1.0 : 0.0) + (is_relevant ? 1.0 : 0.0)), kCutMemory);
 
         const double gradient = error * label.slope, curvature = v * label.slope * label.slope, by = at.all.by;
-        curve_.add(place, gradient * by, curvature * by * by);
-        of_ranks_[group_of(rank)].add(at.highest.place_of(rank), gradient * by, curvature * by * by);
+        shared_.curve.add(place, gradient * by, curvature * by * by);
+        shared_.of_ranks[SharedCurves::group_of(rank)].add(at.highest.place_of(rank), gradient * by,
+                                                           curvature * by * by);
         at.level.gradient += gradient;
         at.level.curvature += curvature;
         const double tilted = RowSpread::within_tilt(c - kPivot);
@@ -367,15 +355,12 @@ class Calibration {
 
     bool is_distribution_;
     double rows_ = 0.0;
-    Curve curve_{-11.0, 16.0 / 23.0, 1.0, 30.0};
-    Level level_{-8.0, 0.5, 0.0, 2.0};
-    std::vector<OfRank> of_ranks_ = std::vector<OfRank>(kGroups, OfRank(-5.0, 1.0, 0.0, 10.0));
+    std::size_t n_known_ = 0;  // labels when the last row was learned
+    SharedCurves shared_;
     RowSpread spread_;
     F1Cut cut_;
     std::vector<LabelLine> labels_;
     // Derived, and of the row at hand.
-    std::array<double, 24> rising_{};
-    std::array<std::array<double, 11>, kGroups> rising_of_ranks_{};
     std::vector<double> q_;
     std::vector<std::uint8_t> ranks_;  // 0 for all but the highest labels
     std::vector<Guess> guesses_;       // of few labels, as the next

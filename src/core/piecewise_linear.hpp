@@ -19,9 +19,10 @@ class PiecewiseLinear {
         double beyond;  // how far outside of the knots, in distances between them
     };
 
-    // Neighbours differ from how they started by about 1 / sqrt(stiffness) at most, unless there is evidence.
-    PiecewiseLinear(double low, double step, double slope, double stiffness)
-        : low_(low), step_(step), stiffness_(stiffness) {
+    // Neighbours differ from how they started by about 1 / sqrt(stiffness) at most, unless there is evidence. `hold` is
+    // how firmly each knot holds to its start.
+    PiecewiseLinear(double low, double step, double slope, double stiffness, double hold = 0.1)
+        : low_(low), step_(step), stiffness_(stiffness), hold_(hold) {
         for (std::size_t j = 0; j < kKnots; ++j) values_[j] = slope * (low + step * static_cast<double>(j));
     }
 
@@ -72,7 +73,7 @@ class PiecewiseLinear {
         std::size_t n = 0;
         const double rise = slope * step_;
         for (std::size_t j = 0; j < kKnots; ++j) {
-            double v = values_[j] - rise * static_cast<double>(j), w = diagonal_[j] + kLoose;
+            double v = values_[j] - rise * static_cast<double>(j), w = diagonal_[j] + hold_;
             std::size_t c = 1;
             for (; n > 0 && mean[n - 1] >= v; --n) {
                 v = (v * w + mean[n - 1] * weight[n - 1]) / (w + weight[n - 1]);
@@ -114,14 +115,13 @@ class PiecewiseLinear {
     }
 
   private:
-    static constexpr double kLoose = 0.1;  // how firmly a knot without evidence holds to its start
     static constexpr double kMostLogit = 1e3;
 
     double with_prior(std::size_t j) const {
-        return diagonal_[j] + kLoose + ((j > 0 ? 1.0 : 0.0) + (j + 1 < kKnots ? 1.0 : 0.0)) * stiffness_;
+        return diagonal_[j] + hold_ + ((j > 0 ? 1.0 : 0.0) + (j + 1 < kKnots ? 1.0 : 0.0)) * stiffness_;
     }
 
-    double low_, step_, stiffness_;
+    double low_, step_, stiffness_, hold_;
     std::array<double, kKnots> values_{}, diagonal_{}, beside_{}, gradient_{};
 };
 

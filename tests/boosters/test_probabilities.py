@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 import boostline as bl
 from boostline import _core
-from boostline.learners import Linear, Ridge, SparseLinear, paper_trees
+from boostline.learners import Linear, Neighbours, Ridge, SparseLinear, paper_trees
 from boostline.reference.calibration import Calibration
 
 MODELS = {
@@ -140,6 +140,25 @@ def test_votes_tell_rows_whose_scores_count_much_from_noisy_ones():
 
 
 @pytest.mark.gate
+def test_highest_labels_of_rows_in_clusters_come_true_as_often_as_is_said():
+    """Rows of a cluster have its labels, of which 3 in 100 are flipped: no logistic function of a score reaches .97 and
+    stays there. Calibration error of the five highest labels over that of perfect probabilities; without a curve of the
+    probabilities themselves, and with first rows that count as much as the last ones, it is 4.1, 3.3 and 3.0.
+    """
+    ratios = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        centres, labels = rng.normal(size=(60, 40)), rng.random((60, 20)) < 0.15
+        group = rng.integers(0, 60, 8000)
+        X = centres[group] + 0.8 * rng.normal(size=(8000, 40))
+        Y = labels[group] ^ (rng.random((8000, 20)) < 0.03)
+        model = bl.LabelRanker(20, learners=[Linear(), Ridge(), Neighbours()], seed=0)
+        model.learn(X[:3000], Y[:3000], return_scores=False)
+        ratios.append(bl.evaluate.judge_probabilities(model, X[3000:], Y[3000:]).ratio)
+    assert np.mean(ratios) < 2.0
+
+
+@pytest.mark.gate
 def test_each_aim_is_served_best_by_its_own_thresholds():
     gains = []
     for seed in range(4):  # of one stream the difference may be noise
@@ -217,14 +236,14 @@ def test_new_labels_and_unknown_ones():
 
 @pytest.mark.parametrize("learners", ["auto", [SparseLinear()], [Linear(), Ridge()]])
 def test_many_new_labels_do_not_change_what_is_known_of_the_others(learners):
-    """Of 2 relevant labels in a row as many are expected, within a half, before a row with the new ones has come."""
+    """Of 2 relevant labels in a row nearly as many are expected, before a row with the new ones has come."""
     X, Y = stream(1500)
     chosen = {} if learners == "auto" else {"learners": learners}
     model = bl.LabelRanker(8, seed=0, **chosen)
     model.learn(X, Y)
     model.add_labels(200)
     expected = model.probabilities(X)[:, :8].sum(axis=1).mean()
-    assert expected == pytest.approx(Y.sum(axis=1).mean(), rel=0.5)
+    assert expected == pytest.approx(Y.sum(axis=1).mean(), rel=0.1)
 
 
 def test_a_model_that_has_learned_nothing_answers():

@@ -4,7 +4,8 @@ logit P(label l is relevant) = offset[l] + slope[l] (c + tilt of the row (c + 2)
 c = curve(logit q[l]) + rank_r(logit(r q[l])), q is the row's scores as a distribution, and r the label's rank in it.
 The level of the row is level(ln sum q^2) plus a linear function of ln sum v^2, of the mean of ln (k v) and of ln s, of
 all votes v that depend on the row, where s is what a vote summed to before it was made shares; the tilt is another such
-function. Everything is fitted by Newton steps on the logistic loss, one row at a time.
+function. Everything is fitted by Newton steps on the logistic loss, one row at a time. The logits of the highest labels
+of a row go through one more curve, which is fitted to these labels.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-MEMORY, LABEL_MEMORY, CUT_MEMORY, SHARED_CUT_MEMORY = 8000.0, 200.0, 400.0, 4000.0
+MEMORY, FIRST_MEMORY, NEWEST_ROWS = 8000.0, 500.0, 0.1
+LABEL_MEMORY, CUT_MEMORY, SHARED_CUT_MEMORY = 200.0, 400.0, 4000.0
 OFFSET_PRIOR, SLOPE_PRIOR = 50.0, 300.0
-LOOSE = 0.1
 FIRST_ROWS = 100
 RANKED = 16  # so many labels of a row have a rank
 MOST_VOTES, LEVEL_PRIOR, TILT_PRIOR, MEAN_MEMORY, ROWS_OF_STEP = 16, 20.0, 200.0, 1000, 16
@@ -26,11 +27,13 @@ PIVOT = -2.0  # the logit that no tilt moves
 class PiecewiseLinear:
     """Hat functions over knots at equal distances, with their Hessian as a full matrix."""
 
-    def __init__(self, low: float, step: float, n: int, slope: float, stiffness: float) -> None:
-        self.low, self.step, self.n = low, step, n
+    def __init__(
+        self, low: float, step: float, n: int, slope: float, stiffness: float, hold: float = 0.1
+    ) -> None:
+        self.low, self.step, self.n, self.hold = low, step, n, hold
         self.values = slope * (low + step * np.arange(n))
         between = np.diff(np.eye(n), axis=0)
-        self.prior = LOOSE * np.eye(n) + stiffness * between.T @ between
+        self.prior = hold * np.eye(n) + stiffness * between.T @ between
         self.hessian = np.zeros((n, n))
 
     def hats(self, x: FloatArray) -> FloatArray:
@@ -55,7 +58,7 @@ class PiecewiseLinear:
         rise = slope * self.step * np.arange(self.n)
         pools = [
             [v, w, 1]
-            for v, w in zip(self.values - rise, np.diag(self.hessian) + LOOSE, strict=True)
+            for v, w in zip(self.values - rise, np.diag(self.hessian) + self.hold, strict=True)
         ]
         i = 0
         while i + 1 < len(pools):
@@ -141,6 +144,7 @@ class Calibration:
         self.curve = PiecewiseLinear(-11.0, 16 / 23, 24, 1.0, 30.0)
         self.level = PiecewiseLinear(-8.0, 0.5, 17, 0.0, 2.0)
         self.of_ranks = [PiecewiseLinear(-5.0, 1.0, 11, 0.0, 10.0) for _ in range(7)]
+        self.last = PiecewiseLinear(-4.0, 0.5, 17, 1.0, 100.0, 100.0)
         self.rows = 0
         self.offset, self.slope = np.zeros(n_labels), np.ones(n_labels)
         self.hessian = np.zeros((n_labels, 2, 2))
@@ -157,8 +161,14 @@ class Calibration:
 
     def probabilities(self, scores: FloatArray, votes: FloatArray | None = None) -> FloatArray:
         """P(relevant) of each label."""
+        z = self._logits(scores, votes)
+        last = self.last.hats(z) @ self.last.rising(0.05) + self.last.beyond(z)
+        return _sigmoid(np.where(_ranks(scores) <= RANKED, last, z))
+
+    def _logits(self, scores: FloatArray, votes: FloatArray | None) -> FloatArray:
+        """Before the last curve."""
         u, *_ = self._inner(scores, votes)
-        return np.asarray(1 / (1 + np.exp(-np.minimum(self.offset + self.slope * u, 30))))
+        return np.asarray(self.offset + self.slope * u)
 
     def micro_threshold(self) -> float:
         """F / 2 of the micro-F1."""
@@ -178,10 +188,12 @@ class Calibration:
     ) -> None:
         """Learn from scores and votes that were given before the example was learned; all labels are known."""
         u, c, by, hats, row, group, of_rank = self._inner(scores, votes)
-        p = self.probabilities(scores, votes)
+        z, last_p = self._logits(scores, votes), self.probabilities(scores, votes)
+        p = _sigmoid(z)
         micro, macro = self.micro_threshold(), self.macro_thresholds()
         self.rows += 1
-        keep = 1 - 1 / min(self.rows + 1, MEMORY)
+        keep = 1 - 1 / min(FIRST_MEMORY + NEWEST_ROWS * self.rows, MEMORY)
+        self.last.hessian *= 1 - 1 / min(self.rows + 1, MEMORY)
         self.spread.hessians *= keep
         for function in (self.curve, self.level, *self.of_ranks):
             function.hessian *= keep
@@ -198,6 +210,11 @@ class Calibration:
         for g, function in enumerate(self.of_ranks):
             here = group == g
             function.learn(of_rank[here], by * gradient[here], by**2 * curvature[here], share)
+        highest = _ranks(scores) <= RANKED
+        errors, curvatures = relevant - last_p, last_p * (1 - last_p)
+        self.last.learn(
+            self.last.hats(z[highest]), weight * errors[highest], weight * curvatures[highest], 1.0
+        )
         for label in range(len(p)):
             x = np.array([1.0, u[label]])
             old = self.hessian[label] * max(0.0, 1 - v[label] / LABEL_MEMORY)
@@ -206,11 +223,11 @@ class Calibration:
             step = np.linalg.solve(matrix, error[label] * x)
             self.offset[label] += step[0]
             self.slope[label] = np.clip(self.slope[label] + step[1], 0.3, 4.0)
-        named = p > macro
+        named = last_p > macro
         counted = np.column_stack([named & relevant, named.astype(int) + relevant])
         self.cuts[named | relevant] *= 1 - 1 / CUT_MEMORY
         self.cuts += weight * counted
-        named = p > micro
+        named = last_p > micro
         right, both = (named & relevant).sum(), named.sum() + relevant.sum()
         self.cut = self.cut * (1 - 1 / SHARED_CUT_MEMORY) + weight * np.array([right, both])
 
@@ -222,8 +239,7 @@ class Calibration:
         x = _logit(q)
         hats = self.curve.hats(x)
         row = self.level.hats(np.array([np.log((q**2).sum())]))
-        rank = np.empty(len(q), np.intp)
-        rank[np.argsort(-q, kind="stable")] = np.arange(1, len(q) + 1)
+        rank = _ranks(q)
         has_rank = rank <= RANKED
         group = np.where(rank <= 5, rank - 1, np.where(rank <= 8, 5, 6))
         shares = _logit(np.where(has_rank, np.minimum(rank * q, 1.0), 0.0))
@@ -234,6 +250,16 @@ class Calibration:
         level, tilt = (0.0, 0.0) if votes is None else self.spread.at(votes)
         u = c + tilt * (c - PIVOT) + row @ self.level.values + level
         return u, c, 1 + tilt, hats, row, group, of_rank
+
+
+def _ranks(scores: FloatArray) -> NDArray[np.intp]:
+    rank = np.empty(len(scores), np.intp)
+    rank[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    return rank
+
+
+def _sigmoid(z: FloatArray) -> FloatArray:
+    return np.asarray(1 / (1 + np.exp(-np.minimum(z, 30))))
 
 
 def _logit(q: FloatArray) -> FloatArray:
