@@ -108,8 +108,10 @@ class BlockChunks {
 
     static char* address(const Chunk& chunk, std::uint32_t line) { return chunk.start + line * BlockPool::kLine; }
     static bool is_full(const Chunk& chunk) { return chunk.n_taken == chunk.n_blocks; }
+    // Whole pages of any system, so that what is around them can be given back.
     static std::size_t bytes_of(const Chunk& chunk) {
-        return chunk.n_lines > kMostLines ? chunk.n_lines * BlockPool::kLine
+        constexpr std::size_t kPage = std::size_t{1} << 16;
+        return chunk.n_lines > kMostLines ? (chunk.n_lines * BlockPool::kLine + kPage - 1) / kPage * kPage
                                           : BlockPool::kLinesInChunk * BlockPool::kLine;
     }
     static void guard(const char* start, std::size_t n_lines, bool is_free) {

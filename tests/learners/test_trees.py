@@ -146,6 +146,21 @@ def test_memory_goes_back_to_the_system_with_its_model():
     assert resident() - before < held / 4
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs Linux's /proc")
+def test_no_addresses_are_lost_with_large_statistics():
+    """A label's statistics of 9,000 features are larger than a chunk's share, and no whole number of pages."""
+    X = np.random.default_rng(0).normal(size=(6, 9000))
+    Y = np.arange(24).reshape(6, 4) % 3 == 0
+    sizes = []
+    for _ in range(15):
+        model = bl.AdaOLMR(4, learners=[bl.learners.HoeffdingTree() for _ in range(5)])
+        model.learn(X, Y)
+        del model
+        with open("/proc/self/statm") as file:
+            sizes.append(int(file.read().split()[0]) * os.sysconf("SC_PAGESIZE") / 1e6)
+    assert sizes[-1] - sizes[4] < 50  # 330 when they were
+
+
 @pytest.mark.parametrize("d", [1, 3, 7_000, 70_000])
 def test_statistics_of_few_covariates_and_of_very_many(d):
     """Whatever the size of their blocks of memory."""
