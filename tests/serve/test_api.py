@@ -43,7 +43,8 @@ def test_the_same_request_again_has_the_same_answer_and_another_is_a_conflict(se
 
 def test_feedback_is_learned_once_and_its_revisions_are_kept(server):
     server.post("/rank", {"id": "f1", "features": features(0)})
-    clock = server.get("/model").json["clock"]
+    before = server.post("/feedback", {"id": "f0", "features": features(1), "relevant": ["rain"]})
+    clock = server.reached(before.json["offset"])["clock"]  # what came earlier is learned by then
     first = server.post("/feedback", {"id": "f1", "relevant": ["sun"], "unknown": ["wind"]})
     assert first.json["revision"] == 1 and first.json["learn"]
     again = server.post("/feedback", {"unknown": ["wind"], "relevant": ["sun"], "id": "f1"})
