@@ -144,26 +144,31 @@ def test_past_rows_of_sparse_linear_are_products_with_their_dual_variables():
     assert (np.sign(parts.parts) * signs * np.sign(products) >= 0).all()
 
 
+def without_linear_members():
+    return bl.LabelRanker(K, learners=[Kernel(n_landmarks=64), Neighbours()])
+
+
 @pytest.mark.parametrize("data", [table, words])
-def test_parts_by_removal_are_differences_of_scores(data):
+def test_without_linear_members_parts_are_shares_of_the_differences_of_scores(data):
     X, Y = data()
-    model = bl.LabelRanker(K)
+    model = without_linear_members()
     model.learn(X[:150], Y[:150])
     x = X[160] if data is table else X[[160]].toarray().ravel()
     why = explain(model, X[160], 3)
     present = ~np.isnan(x) if data is table else x != 0
     assert sorted(part.feature for part in why.features) == np.flatnonzero(present).tolist()
-    before = model.score(x)[3]
-    for part in why.features:
+    differences = {}
+    for feature in np.flatnonzero(present):
         without = x.copy()
-        without[part.feature] = np.nan if data is table else 0.0
-        expected = before - model.score(without)[3]
-        assert part.part == pytest.approx(expected, abs=1e-12)
-        assert part.of_votes.sum() == pytest.approx(expected, abs=1e-12)
+        without[feature] = np.nan if data is table else 0.0
+        differences[feature] = model.score(x)[3] - model.score(without)[3]
+    total = sum(map(abs, differences.values()))
+    for part in why.features:
+        assert part.part == pytest.approx(differences[part.feature] / total, abs=1e-9)
         assert part.value == x[part.feature]
 
 
-def test_evidence_is_the_weighted_share_of_the_linear_members():
+def test_parts_are_the_weighted_shares_of_the_linear_members():
     X, Y = table()
     model = bl.LabelRanker(K, learners=[Committee([Linear(), Ridge(), Kernel(n_landmarks=64)])])
     model.learn(X[:150], Y[:150])
@@ -178,10 +183,71 @@ def test_evidence_is_the_weighted_share_of_the_linear_members():
             for p in why.linear
         ]
         expected = sum(w * share for w, share in own) / sum(w for w, _ in own)
-        assert part.evidence == pytest.approx(expected)
+        assert part.part == pytest.approx(expected)
     assert [p.vote for p in why.linear] == [0, 1]
-    importance = [abs(part.importance) for part in why.features]
-    assert importance == sorted(importance, reverse=True)
+    sizes = [abs(part.part) for part in why.features]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+@pytest.mark.parametrize("data", [table, words])
+@pytest.mark.parametrize("make", [lambda: bl.LabelRanker(K), without_linear_members])
+def test_parts_are_never_above_the_whole(data, make):
+    X, Y = data()
+    model = make()
+    model.learn(X[:150], Y[:150])
+    for i in (150, 170, 190):
+        why = explain(model, X[i], 2)
+        for parts in (why.features, why.rows):
+            assert parts
+            assert sum(abs(part.part) for part in parts) <= 1 + 1e-12
+
+
+# Categories are explained by what the row has.
+
+
+def flats(names=("rooms", "furnished=yes", "furnished=no", "city=Rome"), seed=0):
+    rng = np.random.default_rng(seed)
+    X = np.zeros((300, len(names)))
+    X[:, 0] = rng.integers(1, 6, 300)
+    chosen = rng.integers(0, 2, 300)
+    X[np.arange(300), 1 + chosen] = 1.0
+    X[:, 3] = rng.random(300) < 0.5
+    Y = np.stack([X[:, 1] == 1, X[:, 2] == 1, X[:, 3] == 1, X[:, 3] == 0], axis=1)
+    return X, Y, list(names)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize("learners", ["auto", [Kernel(n_landmarks=64)]])
+def test_a_category_is_named_by_what_the_row_has(is_sparse, learners):
+    X, Y, names = flats()
+    model = bl.LabelRanker(4, learners=learners)
+    model.features = names
+    model.learn(X, Y)
+    x = np.array([3.0, 0.0, 1.0, 0.0])
+    row = sp.csr_array(x[None]) if is_sparse else x
+    why = explain(model, row, 1)
+    best = why.features[0]
+    assert (best.name, best.value, str(best)) == ("furnished=no", None, "furnished=no")
+    assert best.part > 0
+    named = {part.name for part in why.features}
+    # Of a sparse row only what is stored counts.
+    assert named == {"rooms", "furnished=no"} | (set() if is_sparse else {"not city=Rome"})
+    assert "rooms = 3" in map(str, why.features)
+    if not is_sparse:
+        assert explain(model, row, 3).features[0].name == "not city=Rome"
+
+
+def test_a_category_that_is_missing_or_unknown_is_not_given_a_value():
+    X, Y, names = flats()
+    model = bl.LabelRanker(4)
+    model.learn(X, Y)
+    named = {p.name for p in explain(model, [3.0, np.nan, np.nan, 1.0], 0, names=names).features}
+    assert named == {"rooms", "city=Rome"}
+    named = {p.name for p in explain(model, [3.0, 0.0, 0.0, 1.0], 0, names=names).features}
+    assert named == {"rooms", "another furnished", "city=Rome"}
+    # Numbers whose names have an equals sign are numbers.
+    named = {str(p) for p in explain(model, [3.0, 0.5, 2.0, 1.0], 0, names=names).features}
+    assert named == {"rooms = 3", "furnished=yes = 0.5", "furnished=no = 2", "city=Rome"}
 
 
 def test_the_feature_that_decides_comes_first():
@@ -203,8 +269,7 @@ def test_trees_are_explained_by_removal():
     why = explain(model, X[0], 0)
     assert not why.linear
     assert not why.rows
-    assert all(np.isnan(part.evidence) and part.importance == part.part for part in why.features)
-    assert why.to_dict()["features"][0]["evidence"] is None
+    assert why.features
 
 
 def test_without_features_nothing_is_taken_out():

@@ -218,7 +218,7 @@ def _print_why(model: Any, why: Any, paths: dict[int, Any], top: int) -> None:
         title = _title("Words" if is_text_model(model) else "Features", len(why.features), top)
         print_table(report.part_table(why, title), top or None)
     if why.rows:
-        print_table(report.past_table(why, "Rows of the past"), top or None)
+        print_table(report.past_table(why, "Past rows"), top or None)
     for i, steps in paths.items():
         typer.echo(f"tree {i}: " + (", ".join(map(str, steps)) or "has not split"))
 

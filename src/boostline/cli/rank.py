@@ -225,7 +225,9 @@ def _print_objects(
     for i, labels in enumerate(order):
         told: dict[str, Any] = {name: values[i] for name, values in numbers.items()}
         if reasons is not None:
-            told["why"] = [{"name": one.name, "evidence": one.importance} for one in reasons[i]]
+            told["why"] = [
+                {"name": one.name, "value": one.value, "part": one.part} for one in reasons[i]
+            ]
         print_json({"row": first + i, "labels": [names[label] for label in labels], **told})
 
 
@@ -240,7 +242,7 @@ def _print_rows(
     if reasons is not None:
         head.append("because of")
         for row, parts in zip(cells, reasons, strict=True):
-            row.append(", ".join(part.name for part in parts) or NONE)
+            row.append(", ".join(map(str, parts)) or NONE)
     print_table(Table(head, cells))
 
 
@@ -253,7 +255,7 @@ def _reasons(model: Any, X: Any, order: list[list[int]], names: Any) -> list[lis
         x = X[i] if is_text_model(model) else X[i : i + 1]
         label = labels[0] if model.labels is None else model.labels[labels[0]]
         parts = explain(model, x, label, names=names).features
-        found.append([part for part in parts if part.importance > 0][:_MOST_REASONS])
+        found.append([part for part in parts if part.part > 0][:_MOST_REASONS])
     return found
 
 

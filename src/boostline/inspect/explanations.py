@@ -12,14 +12,11 @@ from boostline.array_types import FloatArray
 from boostline.contract.labels import LabelSpace
 from boostline.contract.rows import Rows, read_rows
 from boostline.contract.text_models import is_text_model
-from boostline.inspect.feature_parts import FeaturePart, evidence_of, removals, stored_features
+from boostline.inspect.feature_parts import FeaturePart, evidence_of, feature_groups, removals
 from boostline.inspect.linear_parts import LinearParts, linear_parts
 from boostline.inspect.members import members_of
-from boostline.inspect.past_rows import PastRow, row_parts
+from boostline.inspect.past_rows import PastRow, RowParts, row_parts, strongest_rows
 from boostline.inspect.trees import kinds_of_votes, names_of_votes, trees_of
-
-# Rows of the past that each member names.
-_MOST_ROWS = 5
 
 
 class Step(NamedTuple):
@@ -61,12 +58,13 @@ class Explanation:
     names : list of str
         The same with what tells learners of one kind apart, such as the member of a committee.
     features : list of FeaturePart
-        What each feature of the row adds to the score, the most important first.
+        What each feature of the row says for the label or against it, the most important first. It is the share of
+        the feature in what the linear members say; without such members, in how much lower the score is without it.
     linear : list of LinearParts
         For each member that is linear (`SparseLinear`, `Linear`, `Ridge`) its own score of the label, as an exact sum
         over features.
     rows : list of PastRow
-        The rows of the past that speak most for or against the label, by members that remember rows (`Kernel`,
+        The past rows that speak most for or against the label, by members that remember rows (`Kernel`,
         `Neighbours`, `SparseLinear`).
     """
 
@@ -123,7 +121,8 @@ def explain(
     names
         Names of the features; default: the model's, or their numbers.
     by_feature
-        Whether to find the parts of features and rows. The row is scored once without each of its features.
+        Whether to find the parts of features and past rows. A model without linear members scores the row once
+        without each of its features.
 
     Returns
     -------
@@ -151,27 +150,16 @@ def explain(
     row = read_rows(x, model.features)
     if row.n != 1:
         raise ValueError(f"x has {row.n} rows, but must be one row (d,)")
-    features, values = stored_features(row)
-    groups = [features[i : i + 1] for i in range(len(features))] if by_feature else []
-    names = model.features if names is None else names
-    found = explain_row(model, row, index, groups)
+    groups = feature_groups(row, model.features if names is None else names) if by_feature else []
+    found = explain_row(model, row, index, [group.columns for group in groups])
     parts = [
-        FeaturePart(
-            int(feature),
-            f"feature {feature}" if names is None else str(names[feature]),
-            float(value),
-            found.evidence_of(features[i : i + 1]),
-            float(part.sum()),
-            part,
-        )
-        for i, (feature, value, part) in enumerate(
-            zip(features, values, found.removed, strict=False)
-        )
+        FeaturePart(int(group.columns[0]), group.name, group.value, float(part))
+        for group, part in zip(groups, found.parts, strict=True)
     ]
     return Explanation(
         **found.fields(model),
         name=index if model.labels is None else model.labels[index],
-        features=sorted(parts, key=lambda part: -abs(part.importance)),
+        features=sorted(parts, key=lambda part: -abs(part.part)),
     )
 
 
@@ -182,14 +170,9 @@ class ExplainedRow:
     label: int
     scores: FloatArray
     contributions: FloatArray
-    removed: FloatArray  # what each group of features adds to the share of each vote
-    evidence: FloatArray | None
+    parts: FloatArray  # of each group of features
     linear: list[LinearParts]
     rows: list[PastRow]
-
-    def evidence_of(self, features: Any) -> float:
-        """What the linear members say by these features."""
-        return float("nan") if self.evidence is None else float(self.evidence[features].sum())
 
     def fields(self, model: Any, n_labels: int | None = None) -> dict[str, Any]:
         """Fields of an `Explanation`, among the first ``n_labels``."""
@@ -209,29 +192,29 @@ class ExplainedRow:
 
 
 def explain_row(model: Any, row: Rows, label: int, groups: Sequence[Any]) -> ExplainedRow:
-    """Explain a row; of its features, each group is taken out together."""
+    """Explain a row by its learners, groups of its features, and past rows."""
     linear: list[LinearParts] = []
-    rows: list[PastRow] = []
+    past: list[RowParts] = []
+    parts = np.zeros(0)
     if groups:
         dense = row.dense[0]
         for member in members_of(model):
-            if (parts := linear_parts(member, dense, label)) is not None:
-                linear.append(parts)
-            if (past := row_parts(member, dense, label)) is not None:
-                strongest = np.argsort(-np.abs(past.parts), kind="stable")[:_MOST_ROWS]
-                rows += [
-                    PastRow(int(past.rows[i]), float(past.parts[i]), member.vote)
-                    for i in strongest
-                    if past.parts[i] != 0.0
-                ]
+            if (of_features := linear_parts(member, dense, label)) is not None:
+                linear.append(of_features)
+            if (of_rows := row_parts(member, dense, label)) is not None:
+                past.append(of_rows)
+        evidence = evidence_of(linear, model.learner_weights, row.n_features)
+        if evidence is None:
+            parts = removals(model, row, label, groups)
+        else:
+            parts = np.array([evidence[group].sum() for group in groups])
     return ExplainedRow(
         label,
         np.asarray(model.score(row)).reshape(-1),
         model.contributions(row).reshape(-1, model.n_labels),
-        removals(model, row, label, groups) if groups else np.zeros((0, 0)),
-        evidence_of(linear, model.learner_weights, row.n_features),
+        parts,
         linear,
-        rows,
+        strongest_rows(past, model.learner_weights),
     )
 
 

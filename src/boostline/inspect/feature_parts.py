@@ -1,14 +1,13 @@
-"""What each feature of a row adds to a label's score: exactly for linear members, and by taking it out for the model.
+"""What each feature of a row says for a label or against it, as a share of all that is said.
 
-A score is relative to those of the other labels: without a feature it may change because another label's does. What a
-linear member says of the label itself is a sum over the features, without the others. So features are ordered by that
-where there are such members.
+Linear members say it exactly: their score of a label is a sum over the features. A model without such members is
+scored once without each feature.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,52 +17,81 @@ from boostline.array_types import FloatArray
 from boostline.contract.rows import Rows
 from boostline.inspect.linear_parts import LinearParts
 
-# Votes of so many numbers are at hand at a time.
+# At most so many scores, or features of dense rows, are in memory at a time.
 _MOST_NUMBERS = 2**22
 
 
 @dataclass(frozen=True)
 class FeaturePart:
-    """One feature of the row.
+    """One feature of the row, or one category.
 
     Attributes
     ----------
     feature : int
-        Its column.
+        Its column; of a category its first column.
     name : str
-    value : float
-        Its value in the row.
-    evidence : float
-        Its share of what the linear members say of the label, from -1 to 1: its part of each member's score, over the
-        sum of the sizes of all parts, weighted by the members' weights. NaN without linear members.
+        Its name. A category is named by what the row has: ``city=Rome``, or ``not city=Rome``.
+    value : float or None
+        Its value in the row; None for categories and words, whose names say it.
     part : float
-        How much lower the label's score is without it: if the feature is missing, or, in a sparse row, zero.
-    of_votes : array (N,)
-        The same of each learner's share of the score; the sum is ``part``.
+        Its share of all that speaks for the label (positive) or against it (negative). The sizes of all parts add up
+        to 1 at most.
     """
 
     feature: int
     name: str
-    value: float
-    evidence: float
+    value: float | None
     part: float
-    of_votes: FloatArray
 
-    @property
-    def importance(self) -> float:
-        """What features are ordered by: the evidence, or the part if there is none."""
-        return self.part if np.isnan(self.evidence) else self.evidence
+    def __str__(self) -> str:
+        return self.name if self.value is None else f"{self.name} = {self.value:.4g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as values for JSON."""
-        return {
-            "feature": self.feature,
-            "name": self.name,
-            "value": self.value,
-            "evidence": None if np.isnan(self.evidence) else self.evidence,
-            "part": self.part,
-            "of_votes": self.of_votes.tolist(),
-        }
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class FeatureGroup:
+    """Columns that say one thing: a feature, or the one-hot columns ``city=...`` of a category."""
+
+    columns: NDArray[np.int64]
+    name: str
+    value: float | None
+
+
+def feature_groups(row: Rows, names: Sequence[Any] | None) -> list[FeatureGroup]:
+    """What a row has: its features that are not missing, with the columns of a category as one.
+
+    Of a sparse row only the stored values count as features.
+    """
+    stored, values = _stored(row)
+    value_of = dict(zip(stored.tolist(), values.tolist(), strict=True))
+    columns_of: dict[str, list[int]] = {}
+    for column, name in enumerate(names or ()):
+        category, equals, _ = str(name).partition("=")
+        if equals:
+            columns_of.setdefault(category, []).append(column)
+    group_of: dict[int, FeatureGroup] = {}
+    absent = 0.0 if isinstance(row.native, tuple) else np.nan
+    for category, columns in columns_of.items():
+        own = [value_of.get(column, absent) for column in columns]
+        if sorted(own) not in ([0.0] * len(own), [0.0] * (len(own) - 1) + [1.0]):
+            continue  # numbers, or missing
+        assert names is not None
+        if 1.0 in own:
+            name = str(names[columns[own.index(1.0)]])
+        else:
+            name = f"not {names[columns[0]]}" if len(columns) == 1 else f"another {category}"
+        group_of |= dict.fromkeys(columns, FeatureGroup(np.array(columns), name, None))
+    groups = {}
+    for column, value in value_of.items():
+        group = group_of.get(column)
+        if group is None:
+            name = f"feature {column}" if names is None else str(names[column])
+            group = FeatureGroup(np.array([column]), name, value)
+        groups[int(group.columns[0])] = group
+    return list(groups.values())
 
 
 def evidence_of(
@@ -82,20 +110,20 @@ def evidence_of(
 
 
 def removals(model: Any, row: Rows, label: int, groups: Sequence[NDArray[np.int64]]) -> FloatArray:
-    """Shares of the score (N,) less those without a group of features, for each group: (groups, N)."""
-    whole = model.contributions(Rows.together([row]))[0, :, label]
-    size = max(1, _MOST_NUMBERS // max(1, len(whole) * model.n_labels))
+    """How much lower the score is without each group of features, as shares of the sum of the sizes."""
+    whole = float(np.asarray(model.score(row)).reshape(-1)[label])
+    size = max(1, _MOST_NUMBERS // model.n_labels)
     if not isinstance(row.native, tuple):
         size = max(1, min(size, _MOST_NUMBERS // row.n_features))
-    parts = np.empty((len(groups), len(whole)))
+    parts = np.empty(len(groups))
     for start in range(0, len(groups), size):
         some = [_without(row, group) for group in groups[start : start + size]]
-        without = model.contributions(Rows.together(some))[:, :, label]
-        parts[start : start + len(some)] = whole - without
-    return parts
+        parts[start : start + len(some)] = whole - model.score(Rows.together(some))[:, label]
+    total = float(np.abs(parts).sum())
+    return parts / total if total > 0.0 else parts
 
 
-def stored_features(row: Rows) -> tuple[NDArray[np.int64], FloatArray]:
+def _stored(row: Rows) -> tuple[NDArray[np.int64], FloatArray]:
     """The features that a row has a value of, and their values; of a sparse row those that are not zero."""
     if isinstance(row.native, tuple):
         _, columns, values = row.native

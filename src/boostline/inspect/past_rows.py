@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,8 @@ class PastRow:
         Its number among the rows that the member has learned, 1 for the first. Rows without a pair to rank are not
         learned, and after a restart counting begins anew. Of generations: among those that the serving one has learned.
     part : float
-        What it adds to the member's score of the label.
+        Its share of all that past rows say for the label (positive) or against it (negative): of each member's sum
+        over its rows, weighted by the members' weights. The sizes of all parts add up to 1 at most.
     vote : int
         Which vote the member has.
     """
@@ -58,6 +59,24 @@ def row_parts(member: Member, x: FloatArray, label: int) -> RowParts | None:
     if explain is None:
         return None
     return explain(member, x[: member.n_features], label)
+
+
+# A member names at most so many rows.
+_MOST_ROWS = 5
+
+
+def strongest_rows(past: Sequence[RowParts], weights: FloatArray) -> list[PastRow]:
+    """The rows that say most, by each member, as shares of what all members say."""
+    heard = [of for of in past if weights[of.vote] and np.any(of.parts)]
+    total = sum(abs(float(weights[of.vote])) for of in heard)
+    rows = []
+    for of in heard:
+        shares = of.parts * (abs(float(weights[of.vote])) / total / float(np.abs(of.parts).sum()))
+        strongest = np.argsort(-np.abs(shares), kind="stable")[:_MOST_ROWS]
+        rows += [
+            PastRow(int(of.rows[i]), float(shares[i]), of.vote) for i in strongest if shares[i]
+        ]
+    return sorted(rows, key=lambda row: -abs(row.part))
 
 
 def _kernel(member: Member, x: FloatArray, label: int) -> RowParts | None:

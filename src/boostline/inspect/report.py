@@ -122,35 +122,24 @@ def _what_spoke(why: Explanation) -> list[str]:
 
 
 def part_table(why: Explanation, title: str = "") -> Table:
-    """The features that made a score."""
+    """The features or words that made a score."""
     what = "word" if isinstance(why, TextExplanation) else "feature"
-    has_evidence = any(not np.isnan(part.evidence) for part in why.features)
-    columns = [what, "value", *(["evidence"] if has_evidence else []), "part of the score"]
-    cells = [
-        [
-            part.name,
-            f"{part.value:.4g}",
-            *([f"{100 * part.evidence:z.1f} %"] if has_evidence else []),
-            f"{part.part:z.4f}",
-        ]
-        for part in why.features
-    ]
-    note = f"Part of the score: how much lower it is without the {what}."
-    if has_evidence:
-        note = (
-            f"Evidence: the {what}'s share of what the linear learners say of this label; exact. {note} It may change "
-            "because another label's score does."
-        )
-    return Table(columns, cells, title, note)
+    return Table(
+        [what, "for (+) or against (-)"],
+        [[str(part), f"{100 * part.part:+.1f} %"] for part in why.features],
+        title,
+        f"The {what}'s share of all that speaks for {why.name} or against it"
+        + (", by the linear learners." if why.linear else ": the change of the score without it."),
+    )
 
 
 def past_table(why: Explanation, title: str = "") -> Table:
-    """The rows of the past that speak for a label or against it."""
+    """The past rows that speak for a label or against it."""
     return Table(
-        ["row learned", "learner", "part of the learner's score"],
-        [[f"{row.row:,}", why.names[row.vote], f"{row.part:z.4f}"] for row in why.rows],
+        ["row learned", "learner", "for (+) or against (-)"],
+        [[f"{row.row:,}", why.names[row.vote], f"{100 * row.part:+.1f} %"] for row in why.rows],
         title,
-        "Rows are counted among those that had labels to rank, from 1 on.",
+        "The share of the row in all that the learners with a memory say. Rows without a pair to rank do not count.",
     )
 
 

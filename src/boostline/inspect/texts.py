@@ -105,44 +105,31 @@ def explain_text(
     spans = list(features.words.spans(text)) if by_feature else []
     columns = features.columns_of([span.term for span in spans])
     assert isinstance(row.native, tuple)
-    _, stored, stored_values = row.native
-    value_of = dict(zip(stored.tolist(), stored_values.tolist(), strict=True))
+    stored = set(row.native[1].tolist())
     by_column: dict[int, list[Span]] = {}
     for span, column in zip(spans, columns.tolist(), strict=True):
-        if column in value_of:
+        if column in stored:
             by_column.setdefault(column, []).append(span)
     groups = [np.array([column]) for column in by_column]
     has_embedding = by_feature and embedding is not None
     if has_embedding:
         groups.append(np.arange(features.n_embedding))
     found = explain_row(booster, row, index, groups)
+    names = [" / ".join(dict.fromkeys(span.name for span in own)) for own in by_column.values()]
+    columns_and_names = [*zip(by_column, names, strict=True), (0, "(embedding)")]
     parts = [
-        FeaturePart(
-            column,
-            " / ".join(dict.fromkeys(span.name for span in own)),
-            value_of[column],
-            found.evidence_of(np.array([column])),
-            float(part.sum()),
-            part,
-        )
-        for (column, own), part in zip(by_column.items(), found.removed, strict=False)
+        FeaturePart(column, name, None, float(part))
+        for (column, name), part in zip(columns_and_names, found.parts, strict=False)
     ]
     places = [
-        (span.start, span.stop, part.importance)
-        for own, part in zip(by_column.values(), parts, strict=True)
+        (span.start, span.stop, part.part)
+        for own, part in zip(by_column.values(), parts, strict=False)
         for span in own
     ]
-    if has_embedding:
-        whole = found.removed[-1]
-        parts.append(
-            FeaturePart(
-                0, "(embedding)", 1.0, found.evidence_of(groups[-1]), float(whole.sum()), whole
-            )
-        )
     return TextExplanation(
         **found.fields(booster, model.n_labels),
         name=model.labels[index],
-        features=sorted(parts, key=lambda part: -abs(part.importance)),
+        features=sorted(parts, key=lambda part: -abs(part.part)),
         text=text,
         spans=places,
     )

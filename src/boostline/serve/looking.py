@@ -225,7 +225,7 @@ def why(service: Service, id: str, label: str | None) -> dict[str, Any]:
         "features": [
             {
                 "name": words.get(part.feature, part.name),
-                "evidence": part.importance,
+                "value": None if part.feature in words else part.value,
                 "part": part.part,
             }
             for part in found.features[:8]

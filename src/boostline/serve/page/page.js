@@ -151,7 +151,7 @@ async function showWhy(id, label) {
   try {
     const why = await ask(`why/${encodeURIComponent(id)}?label=${encodeURIComponent(label)}`);
     const lifts = why.learners.filter((l) => Math.abs(l.lift) > 1e-6).slice(0, 5).map((l) => `${l.learner} ${l.lift > 0 ? "+" : ""}${l.lift.toFixed(3)}`);
-    const speaks = why.features.filter((f) => f.evidence > 0).slice(0, 5).map((f) => f.name);
+    const speaks = why.features.filter((f) => f.part > 0).slice(0, 5).map((f) => f.value === null ? f.name : `${f.name} = ${number(f.value)}`);
     $("why").textContent = `Why ${why.label} for ${id}? It is number ${why.rank} now. What speaks for it: ${speaks.join(", ") || "nothing in particular"}. Learners that move it among the others: ${lifts.join(", ")}.`;
   } catch (error) { $("why").textContent = error.message; }
 }
