@@ -11,11 +11,11 @@
 #include "bindings/parts.hpp"
 #include "bindings/python_learner.hpp"
 #include "bindings/states.hpp"
-#include "core/ada_olmr.hpp"
-#include "core/label_ranker.hpp"
-#include "core/online_bmr.hpp"
-#include "core/topk_adaptive.hpp"
-#include "core/topk_bmr.hpp"
+#include "core/models/paper/ada_olmr.hpp"
+#include "core/models/paper/online_bmr.hpp"
+#include "core/models/paper/topk_adaptive.hpp"
+#include "core/models/paper/topk_bmr.hpp"
+#include "core/models/ranker/label_ranker.hpp"
 
 namespace boostline {
 

@@ -5,10 +5,10 @@
 #include "bindings/arrays.hpp"
 #include "bindings/parts.hpp"
 #include "bindings/python_learner.hpp"
-#include "core/committee.hpp"
-#include "core/hoeffding_tree.hpp"
-#include "core/point_blocks.hpp"
-#include "core/scorer_kinds.hpp"
+#include "core/learners/committee/committee.hpp"
+#include "core/learners/neighbours/point_blocks.hpp"
+#include "core/learners/scorer_kinds.hpp"
+#include "core/learners/tree/hoeffding_tree.hpp"
 
 namespace boostline {
 
@@ -85,7 +85,7 @@ void bind_learners(nb::module_& m) {
         },
         "kind"_a, "n_labels"_a, "n_features"_a, "settings"_a);
     // Members are (prefix, scorer, the members it reads, how many features it sees at the most); see
-    // core/committee.hpp.
+    // core/learners/committee/committee.hpp.
     using Indices = nb::typed<nb::sequence, std::size_t>;
     using GivenMember = nb::typed<nb::tuple, nb::str, Scorer, Indices, std::int64_t>;
     m.def(

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "core/forks.hpp"
+#include "core/base/forks.hpp"
 
 namespace boostline {
 

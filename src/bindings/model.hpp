@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "bindings/arrays.hpp"
-#include "core/memory_faults.hpp"
-#include "core/top_labels.hpp"
-#include "core/topk_booster.hpp"
+#include "core/base/memory_faults.hpp"
+#include "core/base/top_labels.hpp"
+#include "core/models/paper/topk_booster.hpp"
 #include "lock.hpp"
 
 namespace boostline {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bindings/arrays.hpp"
-#include "core/learner.hpp"
+#include "core/learners/learner.hpp"
 #include "with_python.hpp"
 
 namespace boostline {

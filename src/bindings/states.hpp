@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "bindings/arrays.hpp"
-#include "core/booster.hpp"
+#include "core/models/paper/booster.hpp"
 #include "with_python.hpp"
 
 namespace boostline {

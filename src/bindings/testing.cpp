@@ -7,15 +7,15 @@
 
 #include "bindings/model.hpp"
 #include "bindings/parts.hpp"
-#include "core/few_splits.hpp"
+#include "core/base/math.hpp"
+#include "core/base/memory_faults.hpp"
+#include "core/base/philox.hpp"
 #include "core/kernels/label_updates.hpp"
 #include "core/kernels/widths.hpp"
-#include "core/math.hpp"
-#include "core/memory_faults.hpp"
-#include "core/nearest_memory.hpp"
-#include "core/philox.hpp"
-#include "core/split_screen.hpp"
-#include "core/split_search.hpp"
+#include "core/learners/neighbours/nearest_memory.hpp"
+#include "core/learners/tree/few_splits.hpp"
+#include "core/learners/tree/split_screen.hpp"
+#include "core/learners/tree/split_search.hpp"
 
 namespace boostline {
 

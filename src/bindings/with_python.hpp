@@ -3,8 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
-#include "core/forks.hpp"
-#include "core/memory_faults.hpp"
+#include "core/base/forks.hpp"
+#include "core/base/memory_faults.hpp"
 
 namespace boostline {
 

@@ -35,11 +35,11 @@ FILE = re.compile(
 EXAMPLES = {
     "2e/log.py",
     "prequential.md",
-    "core/majority.hpp",
+    "core/models/paper/majority.hpp",
     "src/boostline/boosters/majority.py",
     "src/boostline/data/formats/fasttext.py",
-    "src/core/majority.hpp",
-    "src/core/scorers/followers.cpp",
+    "src/core/models/paper/majority.hpp",
+    "src/core/learners/followers.cpp",
     "tomorrow.py",
     "troubled.py",
 }

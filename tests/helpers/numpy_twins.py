@@ -72,7 +72,7 @@ def rough_inverse_sqrt(x: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 class LinearTwin:
-    """Logistic regression for each label by AdaGrad with replay (``scorers/linear.cpp``).
+    """Logistic regression for each label by AdaGrad with replay (``learners/linear/linear.cpp``).
 
     Weights and the sums of their squares are kept in single precision.
     """
@@ -174,7 +174,7 @@ class NearestTwin:
 
 
 class NeighboursTwin:
-    """The nearest of the last rows on a common scale (``scorers/neighbours.cpp``)."""
+    """The nearest of the last rows on a common scale (``learners/neighbours/neighbours.cpp``)."""
 
     def __init__(
         self, n_labels: int, n_features: int, n_neighbours: int = 40, memory: int = 4000
@@ -195,7 +195,7 @@ class NeighboursTwin:
 
 
 class RecencyTwin:
-    """Fading counts of the labels (``scorers/recency.cpp``)."""
+    """Fading counts of the labels (``learners/linear/recency.cpp``)."""
 
     def __init__(self, n_labels: int, decay: float) -> None:
         self.decay, self.counts, self.total = decay, np.zeros(n_labels), 0.0

@@ -17,7 +17,7 @@ from boostline.contract.sparse import CSR, is_sparse, read_csr
 NativeRows = FloatArray | tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]
 
 #: The largest magnitude of a feature. Learners sum squares over all rows: these sums stay finite for any number of
-#: rows, and so no stream can lead to a state that no file may hold (kLargest in src/core/archive.hpp).
+#: rows, and so no stream can lead to a state that no file may hold (kLargest in src/core/base/archive.hpp).
 LARGEST_VALUE = 1e100
 #: What a feature must be, as errors say it.
 ALLOWED_NUMBERS = f"numbers from -{LARGEST_VALUE:g} to {LARGEST_VALUE:g}, or NaN for missing ones"

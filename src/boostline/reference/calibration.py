@@ -1,4 +1,4 @@
-"""Probabilities from scores, written for reading: the slow twin of ``src/core/calibration.hpp``, for up to 256 labels.
+"""Probabilities from scores, written for reading: the slow twin of ``src/core/models/ranker/calibration.hpp``, for up to 256 labels.
 
 logit P(label l is relevant) = offset[l] + slope[l] (c + tilt of the row (c + 2) + level of the row), where
 c = curve(logit q[l]) + rank_r(logit(r q[l])), q is the row's scores as a distribution, and r the label's rank in it.

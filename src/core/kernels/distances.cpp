@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/math.hpp"
+#include "core/base/math.hpp"
 
 #define BOOSTLINE_LOOPS "core/kernels/distances.inl"
 #include "core/kernels/each_width.hpp"

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/tree_nodes.hpp"
+#include "core/learners/tree/tree_nodes.hpp"
 
 namespace boostline {
 

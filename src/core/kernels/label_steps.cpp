@@ -1,6 +1,6 @@
 #include "core/kernels/label_steps.hpp"
 
-#include "core/math.hpp"
+#include "core/base/math.hpp"
 
 namespace boostline {
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "core/portable.hpp"
+#include "core/base/portable.hpp"
 
 namespace boostline {
 

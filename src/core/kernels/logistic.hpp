@@ -5,8 +5,8 @@
 
 #include <cstddef>
 
-#include "core/math.hpp"
-#include "core/portable.hpp"
+#include "core/base/math.hpp"
+#include "core/base/portable.hpp"
 
 namespace boostline {
 

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "core/portable.hpp"
+#include "core/base/portable.hpp"
 
 namespace boostline {
 

@@ -1,7 +1,7 @@
 #include "core/kernels/pairs.hpp"
 
+#include "core/base/math.hpp"
 #include "core/kernels/widths.hpp"
-#include "core/math.hpp"
 
 #if defined(BOOSTLINE_HAS_WIDTHS)
 #include <immintrin.h>

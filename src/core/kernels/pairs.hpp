@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/portable.hpp"
 #include "core/kernels/sums.hpp"
-#include "core/portable.hpp"
 
 namespace boostline {
 

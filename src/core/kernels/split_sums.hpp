@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/label_stats.hpp"
-#include "core/math.hpp"
-#include "core/portable.hpp"
+#include "core/base/math.hpp"
+#include "core/base/portable.hpp"
+#include "core/learners/tree/label_stats.hpp"
 
 namespace boostline {
 

@@ -1,7 +1,7 @@
 #include "core/kernels/tempered.hpp"
 
+#include "core/base/math.hpp"
 #include "core/kernels/sums.hpp"
-#include "core/math.hpp"
 
 namespace boostline {
 

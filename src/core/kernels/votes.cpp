@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/archive.hpp"
+#include "core/base/archive.hpp"
 
 namespace boostline {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "core/portable.hpp"
+#include "core/base/portable.hpp"
 
 namespace boostline {
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "core/portable.hpp"
+#include "core/base/portable.hpp"
 
 namespace boostline {
 

@@ -1,0 +1,366 @@
+// Scorers behind the Learner interface, one vote each. A member reads the features, or the scores of members before it
+// (stack.cpp, neighbours/output_neighbours.cpp); each member's scores are computed once and used by all that need
+// them. A single scorer is a committee of one.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <numeric>
+
+#include "core/base/thread_pool.hpp"
+#include "core/learners/scorer.hpp"
+
+namespace boostline {
+
+struct Member {
+    std::string prefix;              // of its arrays in a saved model
+    std::shared_ptr<Scorer> scorer;  // of this committee alone
+    std::vector<std::size_t> reads;  // the members whose scores it reads; none: it reads the features
+    std::int64_t most_features = 0;  // it sees the first so many features; 0: all
+};
+
+class Committee final : public Learner {
+  public:
+    Committee(std::int32_t n_labels, std::int64_t n_features, std::vector<Member> members)
+        : members_(std::move(members)), n_labels_(static_cast<std::size_t>(n_labels)), n_features_(n_features) {
+        if (members_.empty()) throw std::invalid_argument("a committee has at least one member");
+        for (std::size_t i = 0; i < members_.size(); ++i)
+            for (const std::size_t j : members_[i].reads)
+                if (j >= i) throw std::invalid_argument("a member reads the scores of members before it");
+        find_first();
+    }
+    Committee(const Committee& other)
+        : members_(other.members_),
+          n_labels_(other.n_labels_),
+          n_features_(other.n_features_),
+          first_vote_(other.first_vote_),
+          n_votes_in_row_(other.n_votes_in_row_),
+          workspace_(other.workspace_) {
+        for (Member& member : members_) member.scorer = member.scorer->clone();
+        find_first();
+    }
+
+    std::string kind() const override { return members_.size() == 1 ? members_[0].scorer->kind() : "committee"; }
+    std::int32_t n_votes() const override { return static_cast<std::int32_t>(members_.size()); }
+    bool reads_rows(std::int32_t vote) const override {
+        return members_[static_cast<std::size_t>(vote)].scorer->reads_rows();
+    }
+    void tell_sums(std::size_t first, std::size_t n_votes) override {
+        first_vote_ = first;
+        n_votes_in_row_ = n_votes;
+    }
+    std::unique_ptr<Learner> clone() const override { return std::make_unique<Committee>(*this); }
+
+    void predict(const Row& x, double* votes) const override {
+        static thread_local Workspace workspace;
+        run(x, workspace, votes, [](Scorer& scorer, const Row& row, double* raw) { scorer.score(row, raw); });
+    }
+    void predict_to_learn(const Row& x, double* votes) override {
+        run(x, workspace_, votes, [](Scorer& scorer, const Row& row, double* raw) { scorer.score_to_learn(row, raw); });
+    }
+    // Follows the labels alone: each is a target of its own, whatever it costs.
+    void prepare(const Row& x, const Labels& labels, const double*, const double*) override {
+        if (!(labels.importance > 0.0)) return;
+        targets_.assign(labels);
+        for (std::size_t i = 0; i < members_.size(); ++i)
+            if (learns(i, labels))
+                members_[i].scorer->prepare(row_of(i, x, workspace_), targets_, labels.importance,
+                                            &workspace_.raw[i * n_labels_]);
+    }
+    void cancel() noexcept override {
+        for (const std::size_t i : first_) members_[i].scorer->cancel();  // readers keep nothing between two rows
+    }
+    void commit(const Row& x, const Labels& labels) noexcept override {
+        if (!(labels.importance > 0.0)) return;
+        for (std::size_t i = 0; i < members_.size(); ++i)
+            if (learns(i, labels)) {
+                if (renewed_by_[i] != kNobody) members_[i].scorer->hear(members_[renewed_by_[i]].scorer->renewals());
+                members_[i].scorer->learn(row_of(i, x, workspace_), targets_, labels.importance,
+                                          &workspace_.raw[i * n_labels_]);
+            }
+    }
+    bool hears_costs() const override { return false; }
+    bool works_in_commit() const override { return true; }
+
+    // Member after member takes all rows of a block, so that members do not push each other's state out of the caches.
+    void predict_block(const Row* x, std::size_t n, double* votes, std::size_t stride) const override {
+        static thread_local Block block;
+        block.resize(members_.size(), n, n_labels_);
+        for (std::size_t i = 0; i < members_.size(); ++i) {
+            const Row* rows = rows_of(i, x, n, block);
+            members_[i].scorer->score_block(rows, n, n_labels_, block.raw_of(i));
+            make_block_votes(i, n, block, votes, stride);
+        }
+    }
+    std::size_t make_room_for_block(const Example* rows, std::size_t n) override {
+        if (!takes_blocks()) return 0;
+        read_lessons(rows, n);
+        const double total = std::accumulate(seconds_.begin(), seconds_.end(), 0.0);
+        shares_ = n_sharing() > 1 && (n_unfinished_ > 0 || total >= kWorthThreads);
+        for (const std::size_t i : first_)
+            if (n > 1)
+                n = std::min(n, members_[i].scorer->make_room_for_block(ahead_[0].block.features.data(),
+                                                                        lessons_of(i, ahead_[0]), n));
+        return n > 1 ? make_room_for_readers(n) : n;
+    }
+    bool make_room_alone(const Example& row) override {
+        if (n_sharing() == 1 || !takes_blocks()) return false;
+        read_lessons(&row, 1);
+        shares_ = true;
+        return make_room_for_readers(1) == 1;
+    }
+    void prepare_alone(double* votes) override {
+        share_first([&](std::size_t i, const Row& x, const Lesson& lesson, double* raw) {
+            members_[i].scorer->score_to_learn(x, raw);
+            make_block_votes(i, 1, ahead_[0].block, votes, 0);
+            if (lesson.importance > 0.0) members_[i].scorer->prepare(x, lesson.targets, lesson.importance, raw);
+        });
+    }
+    void commit_alone() noexcept override {
+        share_first([&](std::size_t i, const Row& x, const Lesson& lesson, const double* raw) {
+            Scorer& scorer = *members_[i].scorer;
+            if (lesson.importance > 0.0) scorer.learn(x, lesson.targets, lesson.importance, raw);
+            pass_on(scorer, lesson.importance > 0.0, ahead_[0].renewals[i]);
+        });
+    }
+    // In several threads: first the members that wait for nobody, those that took longest last time before the others.
+    // The members that read these follow in `finish_block`, beside the first ones of the next block.
+    void learn_block(const Example*, std::size_t n, double* votes, std::size_t stride) noexcept override {
+        if (!shares_) {
+            for (std::size_t i = 0; i < members_.size(); ++i) learn_member(i, n, ahead_[0], votes, stride);
+            return;
+        }
+        std::sort(first_.begin(), first_.end(), [&](std::size_t a, std::size_t b) {
+            return seconds_[a] != seconds_[b] ? seconds_[a] > seconds_[b] : a < b;
+        });
+        share(static_cast<int>(first_.size()),
+              [&](int item) { learn_member(first_[static_cast<std::size_t>(item)], n, ahead_[0], votes, stride); });
+    }
+    void hold_block(std::size_t n) noexcept override {
+        if (!shares_) return;
+        std::swap(ahead_[0], ahead_[1]);
+        n_unfinished_ = n;
+    }
+    void finish_block(double* votes, std::size_t stride) noexcept override {
+        for (std::size_t i = 0; i < members_.size() && n_unfinished_ > 0; ++i)
+            if (!members_[i].reads.empty()) learn_member(i, n_unfinished_, ahead_[1], votes, stride);
+        n_unfinished_ = 0;
+    }
+
+    void grow_labels(std::int32_t n) override {
+        for (const Member& member : members_) member.scorer->grow_labels(n);
+        n_labels_ = static_cast<std::size_t>(n);
+        workspace_ = Workspace();
+        ahead_ = {};
+    }
+    void grow_features(std::int64_t n, bool were_missing) override {
+        for (const Member& member : members_) {
+            const std::int64_t most = member.most_features > 0 ? member.most_features : n;
+            if (std::min(n, most) > std::min(n_features_, most))
+                member.scorer->grow_features(std::min(n, most), were_missing);
+        }
+        n_features_ = n;
+    }
+    void reset() noexcept override {
+        for (const Member& member : members_) member.scorer->reset();
+    }
+    void set_max_bytes(const std::vector<std::size_t>& caps) override {
+        for (std::size_t i = 0; i < members_.size() && i < caps.size(); ++i)
+            if (caps[i] > 0) members_[i].scorer->set_max_bytes(caps[i]);
+    }
+
+    std::size_t memory_bytes() const override {
+        std::size_t total = sizeof(*this) + (workspace_.raw.capacity() + workspace_.inputs.capacity()) * sizeof(double);
+        for (const Ahead& ahead : ahead_) {
+            total += ahead.block.memory_bytes() +
+                     (ahead.lessons.size() + ahead.ranked_lessons.size()) * (sizeof(Lesson) + n_labels_);
+            for (const Renewals& renewals : ahead.renewals) total += sizeof(Renewals) + renewals.memory_bytes();
+        }
+        for (const Member& member : members_) total += member.scorer->memory_bytes();
+        return total;
+    }
+
+    void save(Archive& out) const override {
+        for (const Member& member : members_) member.scorer->save(out, member.prefix);
+    }
+    void load(const ArchiveView& in) override {
+        for (const Member& member : members_) member.scorer->load(in, member.prefix);
+    }
+    void check() const override {
+        for (const Member& member : members_) member.scorer->check(member.prefix);
+    }
+
+  private:
+    // Of the row at hand, members x labels each: scores, and for members that read scores the sum of what they read.
+    struct Workspace {
+        std::vector<double> raw, inputs;
+    };
+
+    // The same of the rows of a block, and the rows themselves: n of features, or n of each member.
+    struct Block {
+        std::vector<double> raw, inputs;
+        std::vector<Row> features, rows;
+        std::size_t size = 0;  // of a member's part: rows x labels
+
+        void resize(std::size_t n_members, std::size_t n, std::size_t k) {
+            size = n * k;
+            raw.resize(n_members * size);
+            inputs.resize(n_members * size);
+            rows.resize(n_members * n);
+        }
+        double* raw_of(std::size_t i) { return raw.data() + i * size; }
+        double* inputs_of(std::size_t i) { return inputs.data() + i * size; }
+        std::size_t memory_bytes() const {
+            return (raw.capacity() + inputs.capacity()) * sizeof(double) +
+                   (features.capacity() + rows.capacity()) * sizeof(Row);
+        }
+    };
+    // A block that is being learned, and what is to be learned of it; the second lessons are for members that want a
+    // pair to rank. And scores of rows before it that members found anew on the way.
+    struct Ahead {
+        Block block;
+        std::vector<Renewals> renewals;
+        std::vector<Lesson> lessons, ranked_lessons;
+    };
+    // Whether every member learns from a row: there is a pair to rank, or a label is not known.
+    static bool is_for_all(const Labels& labels) { return labels.has_pairs() || !labels.are_all_known(); }
+    bool learns(std::size_t i, const Labels& labels) const {
+        return is_for_all(labels) || members_[i].scorer->learns_without_pairs();
+    }
+    const Lesson* lessons_of(std::size_t i, const Ahead& ahead) const {
+        const bool are_all = ahead.ranked_lessons.empty() || members_[i].scorer->learns_without_pairs();
+        return (are_all ? ahead.lessons : ahead.ranked_lessons).data();
+    }
+    bool takes_blocks() const {
+        return std::all_of(members_.begin(), members_.end(), [](const Member& m) { return m.scorer->takes_blocks(); });
+    }
+    void read_lessons(const Example* rows, std::size_t n) {
+        Ahead& own = ahead_[0];
+        own.block.resize(members_.size(), n, n_labels_);
+        own.block.features.resize(n);
+        own.renewals.resize(members_.size());
+        own.lessons.resize(std::max(own.lessons.size(), n));
+        for (std::size_t r = 0; r < n; ++r) {
+            own.block.features[r] = rows[r].x;
+            own.lessons[r].targets.assign(rows[r].labels);
+            own.lessons[r].importance = rows[r].is_learned() ? rows[r].labels.importance : 0.0;
+        }
+        // Of rows without a pair most members learn nothing.
+        own.ranked_lessons.clear();
+        if (std::all_of(rows, rows + n, [](const Example& row) { return is_for_all(row.labels); })) return;
+        own.ranked_lessons.assign(own.lessons.begin(), own.lessons.begin() + static_cast<std::ptrdiff_t>(n));
+        for (std::size_t r = 0; r < n; ++r)
+            if (!is_for_all(rows[r].labels)) own.ranked_lessons[r].importance = 0.0;
+    }
+    // They may have a block before this one still to learn.
+    std::size_t make_room_for_readers(std::size_t n) {
+        for (const Member& member : members_) {
+            if (member.reads.empty() || n == 0) continue;
+            const std::size_t taken = member.scorer->make_room_for_block(nullptr, nullptr, n_unfinished_ + n);
+            n = taken > n_unfinished_ ? std::min(n, taken - n_unfinished_) : 0;
+        }
+        return n;
+    }
+    // task(i, row, lesson, scores) for the members that wait for nobody, of the one row at hand.
+    template <class Task>
+    void share_first(Task&& task) {
+        share(static_cast<int>(first_.size()), [&](int item) {
+            const std::size_t i = first_[static_cast<std::size_t>(item)];
+            task(i, ahead_[0].block.features[0], *lessons_of(i, ahead_[0]), ahead_[0].block.raw_of(i));
+        });
+    }
+    // What it has found anew, if it has learned at all.
+    static void pass_on(Scorer& scorer, bool has_learned, Renewals& out) noexcept {
+        if (!has_learned) out.clear();
+        if (Renewals* found = has_learned ? scorer.renewals() : nullptr) std::swap(*found, out);
+    }
+    void learn_member(std::size_t i, std::size_t n, Ahead& ahead, double* votes, std::size_t stride) {
+        const auto start = std::chrono::steady_clock::now();
+        const Row* rows = rows_of(i, ahead.block.features.data(), n, ahead.block);
+        Scorer& scorer = *members_[i].scorer;
+        if (renewed_by_[i] != kNobody) scorer.hear(&ahead.renewals[renewed_by_[i]]);
+        scorer.learn_block(rows, lessons_of(i, ahead), n, n_labels_, ahead.block.raw_of(i));
+        pass_on(scorer, true, ahead.renewals[i]);
+        make_block_votes(i, n, ahead.block, votes, stride);
+        seconds_[i] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+
+    static constexpr double kWorthThreads = 5e-5;  // seconds of work that pay for waking them
+
+    Row row_of(std::size_t i, const Row& x, const Workspace& workspace) const {
+        return members_[i].reads.empty() ? x : row_at(&workspace.inputs[i * n_labels_]);
+    }
+    Row row_at(const double* scores) const {
+        Row row;
+        row.dense = scores;
+        row.n_features = static_cast<std::int64_t>(n_labels_);
+        return row;
+    }
+    const Row* place_inputs(std::size_t i, std::size_t n, Block& block) const {
+        Row* rows = block.rows.data() + i * n;
+        for (std::size_t r = 0; r < n; ++r) rows[r] = row_at(block.inputs_of(i) + r * n_labels_);
+        return rows;
+    }
+    // What member i reads of n rows; the members that it reads have given their scores.
+    const Row* rows_of(std::size_t i, const Row* x, std::size_t n, Block& block) const {
+        if (members_[i].reads.empty()) return x;
+        double* inputs = block.inputs_of(i);
+        std::fill_n(inputs, n * n_labels_, 0.0);
+        for (const std::size_t read : members_[i].reads) {
+            const double* raw = block.raw_of(read);
+            for (std::size_t j = 0; j < n * n_labels_; ++j) inputs[j] += raw[j];
+        }
+        return place_inputs(i, n, block);
+    }
+    void make_block_votes(std::size_t i, std::size_t n, Block& block, double* votes, std::size_t stride) const {
+        for (std::size_t r = 0; r < n; ++r) vote(i, block.raw_of(i) + r * n_labels_, votes + r * stride);
+    }
+    void vote(std::size_t i, const double* raw, double* votes) const {
+        const double total = make_votes(members_[i].scorer->vote(), raw, n_labels_, votes + i * n_labels_);
+        if (n_votes_in_row_ > 0) votes[(n_votes_in_row_ - first_vote_) * n_labels_ + first_vote_ + i] = total;
+    }
+
+    void find_first() {
+        renewed_by_.assign(members_.size(), kNobody);
+        for (std::size_t i = 0; i < members_.size(); ++i) {
+            const Member& member = members_[i];
+            if (member.reads.empty()) first_.push_back(i);
+            if (member.reads.size() != 1 || member.scorer->n_kept_scores() == 0) continue;
+            renewed_by_[i] = member.reads[0];
+            members_[member.reads[0]].scorer->renew_scores(member.scorer->n_kept_scores());
+        }
+        seconds_.assign(members_.size(), 1.0);
+    }
+
+    template <class Score>
+    void run(const Row& x, Workspace& workspace, double* votes, Score&& score) const {
+        workspace.raw.resize(members_.size() * n_labels_);
+        workspace.inputs.resize(members_.size() * n_labels_);
+        for (std::size_t i = 0; i < members_.size(); ++i) {
+            double* input = &workspace.inputs[i * n_labels_];
+            if (!members_[i].reads.empty()) std::fill_n(input, n_labels_, 0.0);
+            for (const std::size_t read : members_[i].reads)
+                for (std::size_t j = 0; j < n_labels_; ++j) input[j] += workspace.raw[read * n_labels_ + j];
+            double* raw = &workspace.raw[i * n_labels_];
+            score(*members_[i].scorer, row_of(i, x, workspace), raw);
+            vote(i, raw, votes);
+        }
+    }
+
+    std::vector<Member> members_;
+    std::size_t n_labels_;
+    std::int64_t n_features_;
+    std::size_t first_vote_ = 0, n_votes_in_row_ = 0;  // see tell_sums
+    Workspace workspace_;                              // between predict_to_learn and learn
+    Targets targets_;
+    std::array<Ahead, 2> ahead_;      // the block at hand, and one before it that is not finished
+    bool shares_ = false;             // the block at hand among threads, which leave the readers for later
+    std::size_t n_unfinished_ = 0;    // rows of the one before it
+    std::vector<std::size_t> first_;  // members that read the features
+    // Whose scores, found anew, a member hears of: the only one that it reads, if it keeps scores.
+    static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> renewed_by_;
+    std::vector<double> seconds_;  // that each member took for its last block
+};
+
+}  // namespace boostline

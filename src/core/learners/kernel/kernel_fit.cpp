@@ -1,0 +1,82 @@
+// Kernel ridge regression (kernel.hpp): everything anew from all rows so far, after 32, 64, 128, ... rows.
+#include "core/base/thread_pool.hpp"
+#include "core/learners/kernel/kernel.hpp"
+
+namespace boostline {
+
+KernelScorer KernelScorer::with_rows_alone() const {
+    KernelScorer copy = as_new();
+    copy.n_rows_ = n_rows_;
+    copy.scale_ = scale_;
+    copy.landmarks_ = landmarks_;
+    copy.importance_ = importance_;
+    copy.labels_ = labels_;
+    copy.query_.entries = query_.entries;
+    copy.landmarks_.make_room_for(query_.entries.size(), 1);
+    make_room(copy.importance_, 1);
+    make_room(copy.labels_, n_labels_);
+    return copy;
+}
+
+void KernelScorer::make_next(const Targets& targets, double importance, const double* raw) {
+    next_.made = std::make_unique<KernelScorer>(with_rows_alone());
+    next_.made->keep(targets, importance, raw);
+    next_.made->fit();
+}
+
+void KernelScorer::fit() {
+    landmarks_.fit(scale_);
+    const bool last = n_rows_ == n_landmarks_;
+    for (double lift = kJitter;; lift *= 10.0) {
+        const auto kernel_of_rows = [&] {
+            PackedSymmetric kernel(n_rows_);
+            landmarks_.kernel_of_centres(
+                [&](std::size_t i, const double* values) { std::copy_n(values, i + 1, kernel.row(i)); });
+            if (last) kernel.add_diagonal(kJitter);
+            for (double added = kJitter; added < lift; added *= 10.0) kernel.add_diagonal(added);
+            return kernel;
+        };
+        PackedSymmetric noisy, plain;
+        bool is_noisy_sound = false, is_plain_sound = !last;
+        if (last && n_sharing() == 1) plain = kernel_of_rows();
+        share(last ? 2 : 1, [&](int i) {
+            if (i == 0) {
+                noisy = last && n_sharing() == 1 ? plain : kernel_of_rows();
+                for (std::size_t r = 0; r < n_rows_; ++r) noisy.row(r)[r] += ridge_ / importance_[r];
+                is_noisy_sound = noisy.invert();
+            } else {  // another thread would only wait for a copy
+                if (n_sharing() > 1) plain = kernel_of_rows();
+                is_plain_sound = plain.invert();
+            }
+        });
+        if (!is_noisy_sound || !is_plain_sound) continue;
+        solve(noisy);
+        if (n_renewed_ > 0 && is_time_to_fit(n_rows_)) renew_centres(noisy);
+        if (last) return finish(std::move(plain), noisy);
+        // No later than after as many rows more everything is found anew: what is rounded does not add up.
+        model_.covariance() = std::move(noisy);
+        model_.covariance().make_coarse(true);
+        return;
+    }
+}
+
+void KernelScorer::solve(const PackedSymmetric& inverse) {
+    model_.weights().assign(n_rows_ * n_labels_, 0.0);
+    if (n_rows_ > 0) packed_times_matrix(inverse.row(0), n_rows_, labels_.data(), n_labels_, model_.weights().data());
+}
+
+void KernelScorer::finish(PackedSymmetric plain, const PackedSymmetric& inverse) {
+    for (std::size_t i = 0; i < n_rows_; ++i) {
+        double* row = plain.row(i);
+        const double* other = inverse.row(i);
+        for (std::size_t j = 0; j <= i; ++j) row[j] = (row[j] - other[j]) / ridge_;
+    }
+    model_.covariance() = std::move(plain);
+    landmarks_.freeze();
+    scale_ = FeatureScale();
+    model_.weights().shrink_to_fit();
+    importance_ = labels_ = solution_ = residual_ = std::vector<double>();
+    sweep_ = new_sweep();
+}
+
+}  // namespace boostline

@@ -1,0 +1,317 @@
+// Algorithm 1 of the paper, the online boosting schema: a booster and N weak learners. What OnlineBMR and Ada.OLMR
+// do differently is in online_bmr.hpp and ada_olmr.hpp. Its rounds are in booster_rounds.cpp, blocks of rows in
+// booster_blocks.cpp, and what is saved, restored and grown in booster_state.cpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "core/kernels/expert_scores.hpp"
+#include "core/learners/learner_group.hpp"
+#include "core/models/paper/pair_scratch.hpp"
+#include "core/models/paper/recent_examples.hpp"
+#include "core/models/paper/record.hpp"
+#include "core/models/ranker/calibration.hpp"
+#include "core/models/ranker/drift_alarm.hpp"
+
+namespace boostline {
+
+class Booster {
+  public:
+    using Learners = LearnerGroup::Learners;
+
+    Booster(std::int32_t n_labels, std::int64_t n_features, Learners learners, std::uint64_t seed,
+            bool scores_are_distribution = false, bool shares_costs = false)
+        : n_labels_(n_labels),
+          n_features_(n_features),
+          seed_(seed),
+          learners_(std::move(learners)),
+          n_votes_(static_cast<std::int32_t>(learners_.n_votes())),
+          record_(n_votes_, n_labels),
+          recent_(static_cast<std::size_t>(n_labels)),
+          shares_costs_(shares_costs),
+          calibration_(n_labels, scores_are_distribution,
+                       scores_are_distribution ? learners_.votes_on_rows() : std::vector<std::size_t>{}) {
+        resize_workspace();
+    }
+    virtual ~Booster() = default;
+
+    std::int32_t n_labels() const { return n_labels_; }
+    std::int64_t n_features() const { return n_features_; }
+    std::int32_t n_votes() const { return n_votes_; }
+    const Learners& learners() const { return learners_.all(); }
+
+    // One round of Algorithm 1. Writes the scores given before learning, and if asked what they say of P(relevant)
+    // behind them. If it throws, nothing has been learned, but by learners written in Python.
+    void learn(const Row& x, const Labels& given, double* scores, bool with_probabilities = false);
+
+    // The same for the rows of a block, which learners take together where they can: row r writes to scores +
+    // r * stride. If it throws, the rows before the one that failed have been learned.
+    void learn_block(Example* rows, std::size_t n, double* scores, std::size_t stride, bool with_probabilities = false);
+
+    // The scores of the expert that is followed at the present clock, of n rows: row r at scores + r * k. Changes
+    // nothing.
+    void score_block(const Row* x, std::size_t n, double* scores, double* spreads = nullptr) const;
+
+    // The same, each followed by what the scores say of P(relevant).
+    void probabilities(const Row* x, std::size_t n, double* out) const;
+    const Calibration& calibration() const { return calibration_; }
+
+    // The votes of every learner for n rows, n_votes x k each: what `score` adds up.
+    void votes(const Row* x, std::size_t n, double* out) const;
+    // What they summed to before they were made shares, n_votes each, see Learner.
+    void vote_sums(const Row* x, std::size_t n, double* out) const;
+
+    virtual void grow_labels(std::int32_t n);
+
+    void grow_features(std::int64_t n, bool were_missing);
+
+    // Whether to start anew when the loss has risen for good.
+    void watch_drift(bool watch) { watches_drift_ = watch; }
+    // Whether probabilities are learned as well. Scores of rows that were learned before say nothing about new rows.
+    void learn_probabilities(bool learn) { calibrates_ = learn; }
+
+    std::uint64_t clock() const { return clock_; }
+    // The expert that is followed at time t, counted from 1.
+    virtual std::int32_t followed(std::uint64_t) const { return n_votes_; }
+    // What each vote adds to the scores at the present clock, n_votes x k.
+    virtual void contributions(const double* votes, double* out) const {
+        const std::vector<double> weights = effective_weights();
+        const auto k = static_cast<std::size_t>(n_labels_);
+        for (std::size_t i = 0; i < weights.size(); ++i)
+            for (std::size_t j = 0; j < k; ++j) out[i * k + j] = weights[i] * votes[i * k + j];
+    }
+    // What each learner's vote counts in the scores at the present clock.
+    virtual std::vector<double> effective_weights() const {
+        std::vector<double> weights = learner_weights_;
+        for (auto i = static_cast<std::size_t>(followed(clock_ + 1)); i < weights.size(); ++i) weights[i] = 0.0;
+        return weights;
+    }
+
+    void set_threads(int n) { learners_.set_threads(n); }
+    // How many rows `learn_block` should get at once: with threads it looks at some while others are learned.
+    std::size_t n_rows_at_hand() const {
+        constexpr std::size_t kMostAtHand = 4 * kMostTogether, kMostLabels = 1 << 20;
+        const auto k = static_cast<std::size_t>(std::max(n_labels_, 1));
+        if (learners_.n_threads() == 1 || learners_.hear_costs()) return kMostTogether;
+        return std::clamp(kMostLabels / k, kMostTogether, kMostAtHand);
+    }
+
+    // Caps for the votes of a learner, and for the entries of a row that is kept in case the stream has changed.
+    void set_max_bytes(std::size_t learner, const std::vector<std::size_t>& of_votes) {
+        learners_.all().at(learner)->set_max_bytes(of_votes);
+    }
+    void set_most_entries(std::size_t n) { recent_.set_most_entries(n); }
+    virtual std::size_t memory_bytes() const;
+
+    // With `share_serial` the learners written in Python are not copied: see restore.
+    virtual std::unique_ptr<Booster> clone(bool share_serial) const = 0;
+
+    // Goes back to an earlier clone of this booster, which is used up. Learners written in Python stay: whoever called
+    // them undoes what they did.
+    void restore(Booster& earlier) {
+        learners_.swap_parallel(earlier.learners_);
+        restore_own(earlier);
+    }
+
+    // The booster's own state, without its learners'.
+    virtual void save(Archive& out) const;
+    // Fills what `check` looks at, and checks it.
+    void load(const ArchiveView& in) {
+        load_own(in);
+        check();
+        after_load();
+    }
+    // As in Learner.
+    virtual void check() const;
+
+    // The last round, for tests and for looking inside. Votes end with their sums, see Learner.
+    const std::vector<double>& last_votes() const { return votes_; }
+    const std::vector<double>& last_expert_scores() const { return expert_scores_; }
+    const std::vector<double>& last_costs() const { return costs_; }
+
+  protected:
+    Booster(const Booster&) = default;
+    // A copy shares nothing with its original.
+    static std::unique_ptr<Booster> detached(std::unique_ptr<Booster> copy, bool share_serial) {
+        copy->learners_.detach(share_serial);
+        return copy;
+    }
+
+    // What an algorithm supplies. Experts are numbered 1 .. N; expert_scores has s^0 .. s^N, if the algorithm looks at
+    // sums of the first i votes at all.
+    virtual bool has_prefixes() const { return true; }
+    virtual std::int32_t experts_needed(std::uint64_t t) const = 0;
+    // `spreads`, if asked for, describe the row by its votes.
+    virtual void follow(const double* votes, const double* expert_scores, std::uint64_t t, double* scores,
+                        double* spreads) const = 0;
+    // What the booster hears of the labels once it has given its scores: all that is known, but for boosters that show
+    // some of the labels only (topk_booster.hpp).
+    virtual const Labels& hear(const Labels& labels, const double*) { return labels; }
+    virtual double loss_of(const double* scores, const Labels& labels, PairScratch& scratch) const {
+        return scratch.rank_loss_alone(scores, labels);
+    }
+    // Whether learners that follow the labels are to hear of a row although it has no pair to rank.
+    virtual bool learns_without_pairs(const Labels&) const { return false; }
+    // |Y| as edges count it.
+    virtual double counted_relevant(const Labels& labels) const { return static_cast<double>(labels.relevant.size()); }
+    // Costs that are found for all learners at once, and the memory that `update` needs.
+    virtual void prepare(const Labels& labels) = 0;
+    // Whether nothing but memory can fail in a round; gets the memory that `prepare` needs for any of these rows.
+    virtual bool make_own_room(const Example*, std::size_t) { return false; }
+    // Raw costs c^{i+1} at s^i, and the rank loss of expert i, for 0 <= i <= N.
+    virtual void compute_costs(int i, const Labels& labels, PairScratch& scratch) = 0;
+    // How every compute_costs begins: the scores of expert i go into `scratch`, and its rank loss is noted.
+    void split_scores(int i, const Labels& labels, PairScratch& scratch) {
+        rank_losses_[static_cast<std::size_t>(i)] = scratch.rank_loss(expert_row(i), labels);
+    }
+    // t counts the examples since the last restart, from 1.
+    virtual void update(const Labels& labels, double t) noexcept = 0;
+    // After every row, with a pair to rank or without; the clock counts it already.
+    virtual void row_learned(const Labels&) noexcept {}
+    // What an algorithm counts besides, before `update`.
+    virtual void keep_own_record(const Labels&, double) noexcept {}
+    virtual void restart_weights() noexcept = 0;  // as new
+
+    virtual void restore_own(const Booster& earlier);
+
+    virtual void load_own(const ArchiveView& in);
+    // Works out what follows from the state.
+    virtual void after_load() {}
+
+    // No expert loses more than `loss_limit` per example, except by rounding.
+    double most_loss() const { return static_cast<double>(clock_) * loss_limit() * (1.0 + 1e-6); }
+    virtual double loss_limit() const { return 1.0; }
+
+    const double* votes_in_round() const { return votes_.data(); }
+    double* expert_row(std::int32_t i) {
+        return &expert_scores_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)];
+    }
+    double* cost_row(std::int32_t i) {
+        return &costs_[shares_costs_ ? 0 : static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)];
+    }
+    double* vote_row(std::int32_t i) {
+        return &votes_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)];
+    }
+
+    // Both of these and all between at once, where that is possible: `write(scored labels, room, costs, facts)`.
+    template <class Write>
+    bool write_at_once(int i, const Labels& labels, PairScratch& scratch, Write&& write) {
+        if (!has_wide_pairs() || !labels.are_all_known()) return false;
+        scratch.room.resize(room_for_wide_pairs(labels.is_relevant.size()));
+        const ScoredLabels scored{expert_row(i), labels.is_relevant.data(), labels.is_relevant.size(),
+                                  labels.relevant.size(), labels.pair_weight()};
+        PairFacts facts;
+        if (!write(scored, scratch.room.data(), cost_row(i), facts)) return false;
+        rank_losses_[static_cast<std::size_t>(i)] = labels.pair_weight() * facts.inversions;
+        cost_ranges_[static_cast<std::size_t>(i)] = {facts.costs, true};
+        return true;
+    }
+
+    // Spreads sums over pairs to a cost vector: w_Y * sum for irrelevant labels, -w_Y * sum for relevant ones.
+    void write_costs(int i, const Labels& labels, const PairScratch& scratch) {
+        double* c = cost_row(i);
+        const double pair_weight = labels.pair_weight();
+        std::fill(c, c + n_labels_, 0.0);
+        for (std::size_t l = 0; l < labels.relevant.size(); ++l)
+            c[labels.relevant[l]] = -pair_weight * scratch.relevant_sum[l];
+        for (std::size_t r = 0; r < labels.irrelevant.size(); ++r)
+            c[labels.irrelevant[r]] = pair_weight * scratch.irrelevant_sum[r];
+    }
+
+    const Record& record() const { return record_; }
+
+    std::int32_t n_labels_;
+    std::int64_t n_features_;
+    std::uint64_t seed_;
+    LearnerGroup learners_;
+    std::int32_t n_votes_;
+    std::uint64_t clock_ = 0;              // examples learned so far
+    std::vector<double> learner_weights_;  // alpha
+    std::vector<double> rank_losses_;      // of experts 0 .. N in the round at hand
+    std::vector<double> cost_widths_;      // largest less smallest cost of each learner in the round at hand
+
+  private:
+    void resize_workspace() {
+        const auto n = static_cast<std::size_t>(n_votes_), k = static_cast<std::size_t>(n_labels_);
+        votes_.assign(learners_.row_size(k), 0.0);
+        expert_scores_.assign((n + 1) * k, 0.0);
+        costs_.assign((shares_costs_ ? 1 : n + 1) * k, 0.0);
+        rank_losses_.assign(n + 1, 0.0);
+        cost_widths_.assign(n, 0.0);
+        cost_ranges_.assign(n + 1, KnownRange{});
+    }
+
+    void accumulate() {
+        add_votes(votes_.data(), learner_weights_.data(), static_cast<std::size_t>(n_votes_),
+                  static_cast<std::size_t>(n_labels_), expert_scores_.data());
+    }
+
+    // take(r, votes and sums) for each of n rows.
+    template <class Take>
+    void for_votes(const Row* x, std::size_t n, Take&& take) const;
+    std::size_t make_room_for_block(const Example* rows, std::size_t n_voted, std::size_t n);
+    bool make_room_alone(const Example* rows, std::size_t n_voted, std::size_t n);
+    bool make_room_to_look(const Example* rows, std::size_t n_voted, std::size_t n);
+    std::size_t look_at_block(const Example* rows, std::size_t n, double* scores, std::size_t stride,
+                              bool with_probabilities, bool& has_changed) noexcept;
+    void write_probabilities(const double* scores, const double* spreads, double* out) const noexcept {
+        std::copy_n(scores, n_labels_, out);
+        calibration_.probabilities(out, spreads);
+    }
+    void score_piece(const Row* x, std::size_t n, double* scores, double* spreads) const;
+    void count_without_pairs(const Labels& labels, const double* scores) noexcept {
+        if (calibrates_) calibration_.learn(scores, spreads_.data(), labels);
+        record_.add_row_without_pairs();
+        clock_ += 1;
+        row_learned(labels);
+    }
+
+    void gather_votes(const Row& x);
+
+    void forget_cost_ranges() noexcept {
+        for (KnownRange& known : cost_ranges_) known.is_known = false;
+    }
+    void find_costs(const Labels& labels);
+
+    // All learners take the row, or none does. Costs go to them normalised to [0, 1], with weight = max - min times the
+    // example's importance.
+    void teach(const Row& x, const Labels& labels);
+
+    // `loss` is the rank loss of the scores that were given. Returns whether the stream has changed.
+    bool finish_round(const Labels& labels, double loss) noexcept;
+
+    // The stream has changed: what was learned misleads now. Edges and losses go on counting. Learners written in
+    // Python come last: a process may be forked while they run, and everything else is done then.
+    void restart() noexcept;
+
+    // The rows since the change, which are few, are learned once more: then the model is as if it had started there.
+    void learn_marked();
+
+    struct KnownRange {
+        Range range{0.0, 0.0};
+        bool is_known = false;
+    };
+
+    std::vector<double> votes_, expert_scores_, costs_;  // h^1.. and their sums, s^0.., c^1.. of the round at hand
+    std::vector<KnownRange> cost_ranges_;                // where they were found along with the costs
+    std::vector<double> block_votes_, next_votes_;       // h^1.. of every row of the block at hand, and of the next
+    Record record_;
+    bool watches_drift_ = false;
+    DriftAlarm alarm_;
+    RecentExamples recent_;  // only where drift is watched
+    bool shares_costs_;      // all votes have the same costs, which are held once
+    Calibration calibration_;
+    std::array<double, RowSpread::kMost> spreads_{};  // of the row that is being learned
+    bool calibrates_ = true;
+    std::int64_t n_restarts_ = 0;
+    std::uint64_t restarted_at_ = 0;
+    std::vector<PairScratch> scratch_;
+};
+
+}  // namespace boostline

@@ -1,0 +1,128 @@
+// One round of Algorithm 1, and the fresh start when the stream has changed.
+#include "core/models/paper/booster.hpp"
+
+namespace boostline {
+
+void Booster::learn(const Row& x, const Labels& given, double* scores, bool with_probabilities) {
+    const ThreadPool::AtHand threads = learners_.threads();
+    learn_marked();
+    gather_votes(x);                                                                    // line 4
+    if (has_prefixes()) accumulate();                                                   // line 5
+    follow(votes_.data(), expert_scores_.data(), clock_ + 1, scores, spreads_.data());  // lines 6 and 7
+    if (with_probabilities) write_probabilities(scores, spreads_.data(), scores + n_labels_);
+    const Labels& labels = hear(given, scores);  // line 8: the true labels
+    if (labels.has_pairs()) {
+        find_costs(labels);
+        const double loss = loss_of(scores, labels, scratch_[0]);
+        if (watches_drift_) recent_.prepare(x, labels);
+        teach(x, labels);  // lines 10 to 12
+        if (calibrates_) calibration_.learn(scores, spreads_.data(), labels);
+        if (finish_round(labels, loss)) restart();
+    } else {
+        if (learns_without_pairs(labels)) {
+            std::fill(costs_.begin(), costs_.end(), 0.0);  // nobody voted wrongly
+            forget_cost_ranges();
+            teach(x, labels);
+        }
+        count_without_pairs(labels, scores);
+    }
+}
+
+void Booster::gather_votes(const Row& x) {
+    const auto k = static_cast<std::size_t>(n_labels_);
+    scratch_.resize(static_cast<std::size_t>(learners_.n_threads()));
+    const bool expected = learners_.expect_vote(x);
+    learners_.for_each(LearnerGroup::votes, [&](std::size_t i, Learner& learner, int) {
+        double* votes = &votes_[learners_.first_vote(i) * k];
+        expected ? learner.predict_expected(x, votes) : learner.predict_to_learn(x, votes);
+    });
+}
+
+void Booster::find_costs(const Labels& labels) {
+    forget_cost_ranges();
+    prepare(labels);
+    learners_.run(LearnerGroup::costs, n_votes_ + 1, 4, [&](int i, int thread) {
+        learners_.expect_labels(static_cast<std::size_t>(i), labels);
+        compute_costs(i, labels, scratch_[static_cast<std::size_t>(thread)]);
+    });
+}
+
+void Booster::teach(const Row& x, const Labels& labels) {
+    try {
+        learners_.for_each(LearnerGroup::lessons, [&](std::size_t i, Learner& learner, int thread) {
+            PairScratch& scratch = scratch_[static_cast<std::size_t>(thread)];
+            const auto k = static_cast<std::size_t>(n_labels_), n = static_cast<std::size_t>(learner.n_votes());
+            const bool hears = learner.hears_costs();
+            scratch.costs.resize(hears ? n * k : 0);
+            scratch.weights.resize(n);
+            for (std::size_t v = 0; v < n; ++v) {
+                const std::size_t vote = learners_.first_vote(i) + v;
+                const double* raw = cost_row(static_cast<std::int32_t>(vote));
+                if (shares_costs_ && !hears && v > 0) {
+                    cost_widths_[vote] = cost_widths_[vote - 1];
+                    continue;
+                }
+                const KnownRange& known = cost_ranges_[vote];
+                const auto [low, high] = known.is_known ? known.range : range_of(raw, k);
+                const double width = high - low;
+                cost_widths_[vote] = width;
+                if (!hears) continue;
+                const auto normalise = [&, low = low](std::size_t j) {
+                    scratch.costs[v * k + j] = width > 0.0 ? (raw[j] - low) / width : 0.0;
+                };
+                if (learner.hears_costs_of_relevant_alone())
+                    for (const std::int32_t label : labels.relevant) normalise(static_cast<std::size_t>(label));
+                else
+                    for (std::size_t j = 0; j < k; ++j) normalise(j);
+                scratch.weights[v] = width * labels.importance;
+            }
+            learner.prepare(x, labels, scratch.costs.data(), scratch.weights.data());
+        });
+    } catch (...) {
+        learners_.cancel();
+        throw;
+    }
+    learners_.commit(x, labels);
+}
+
+bool Booster::finish_round(const Labels& labels, double loss) noexcept {
+    record_.add(labels, {votes_.data(), costs_.data(), shares_costs_, cost_widths_.data(), rank_losses_.data() + 1,
+                         loss, counted_relevant(labels)});
+    keep_own_record(labels, loss);
+    update(labels, static_cast<double>(clock_ - restarted_at_) + 1.0);  // lines 9 and 13
+    clock_ += 1;
+    row_learned(labels);
+    if (!watches_drift_ || !(labels.importance > 0.0)) return false;
+    recent_.push(loss);
+    return alarm_.add(loss);
+}
+
+void Booster::restart() noexcept {
+    learners_.reset(/*serial=*/false);
+    restart_weights();
+    calibration_.restart();
+    alarm_ = DriftAlarm();
+    n_restarts_ += 1;
+    restarted_at_ = clock_;
+    if (learners_.has_serial())
+        recent_.clear();
+    else
+        recent_.mark_change();
+    try {
+        learn_marked();
+    } catch (const std::exception&) {  // not enough memory; the rest is learned before the next row
+    }
+    learners_.reset(/*serial=*/true);
+}
+
+void Booster::learn_marked() {
+    recent_.for_marked(n_features_, n_labels_, [&](const Row& x, const Labels& labels) {
+        gather_votes(x);
+        if (has_prefixes()) accumulate();
+        find_costs(labels);
+        teach(x, labels);
+        update(labels, 1.0);
+    });
+}
+
+}  // namespace boostline
