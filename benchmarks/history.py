@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from boostline.reproduce.one_run import machine
+from boostline.lab.reproduce.one_run import machine
 
 HERE = Path(__file__).parent
 HISTORY = HERE / "history.jsonl"

@@ -12,7 +12,7 @@ import argparse
 import numpy as np
 
 import boostline as bl
-from boostline.theory import bounds
+from boostline.lab.theory import bounds
 
 SETS = ["emotions", "scene", "yeast", "m-reduced", "mediamill"]
 

@@ -49,4 +49,4 @@ uv pip install --python "$place/slim/bin/python" pytest pytest-xdist hypothesis 
 "$place/slim/bin/python" -m pytest -q -n "${JOBS:-2}" -m "not slow" "${seams[@]}" "$@"
 
 environment all test
-"$place/all/bin/python" -m pytest -q -n "${JOBS:-2}" -m "not slow" "${seams[@]}" tests/adapters tests/contract tests/reproduce "$@"
+"$place/all/bin/python" -m pytest -q -n "${JOBS:-2}" -m "not slow" "${seams[@]}" tests/adapters tests/contract tests/lab/reproduce "$@"

@@ -17,19 +17,18 @@ from boostline.boosters import *  # noqa: F403 - a new booster is named in its o
 from boostline.saving import load
 
 if TYPE_CHECKING:
-    from boostline import data, evaluate, metrics, reference, theory
+    from boostline import data, evaluate, lab, metrics
 
 __version__ = "0.1.0"
 
 __all__ = [
     "data",
     "evaluate",
+    "lab",
     "learners",
     "load",
     "losses",
     "metrics",
-    "reference",
-    "theory",
 ]
 __all__ += boosters.__all__
 
@@ -37,15 +36,13 @@ _LAZY = {
     "data",
     "evaluate",
     "inspect",
+    "lab",
     "metrics",
     "mlflow",
     "potentials",
-    "reference",
-    "reproduce",
     "river",
     "sklearn",
     "text",
-    "theory",
 }
 
 

@@ -46,13 +46,13 @@ def pair(name):
     if name == "ada_olmr":
         return (
             bl.AdaOLMR(N_LABELS, learners=mine, seed=3),
-            bl.reference.AdaOLMR(N_LABELS, theirs, seed=3),
+            bl.lab.reference.AdaOLMR(N_LABELS, theirs, seed=3),
             mine,
             theirs,
         )
     return (
         bl.OnlineBMR(N_LABELS, learners=mine, edge=0.1, seed=3),
-        bl.reference.OnlineBMR(N_LABELS, theirs, edge=0.1),
+        bl.lab.reference.OnlineBMR(N_LABELS, theirs, edge=0.1),
         mine,
         theirs,
     )

@@ -5,7 +5,8 @@ import pytest
 from states import assert_same_model
 
 import boostline as bl
-from boostline import _core, reference
+from boostline import _core
+from boostline.lab import reference
 
 
 def stream(n=400, d=8, k=5, seed=0):

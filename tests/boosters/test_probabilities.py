@@ -12,8 +12,8 @@ from scipy.stats import norm
 
 import boostline as bl
 from boostline import _core
+from boostline.lab.reference.calibration import Calibration
 from boostline.learners import Linear, Neighbours, Ridge, SparseLinear, paper_trees
-from boostline.reference.calibration import Calibration
 
 MODELS = {
     "ranker": lambda k: bl.LabelRanker(k, learners=[Linear(), Ridge()], seed=1),

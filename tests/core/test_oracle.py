@@ -12,7 +12,8 @@ import pytest
 from learner_arrays import learner_arrays
 
 import boostline as bl
-from boostline import _core, reference
+from boostline import _core
+from boostline.lab import reference
 
 NEAR_TIE = 1e-12
 TOLERANCE = 1e-9  # of the largest entry

@@ -315,7 +315,7 @@ def test_an_empty_stream(tmp_path):
 @pytest.mark.parametrize("delay", [0, 3, "bursts"])
 def test_the_papers_booster_one_example_at_a_time(make, delay):
     """The NumPy twin of Ada.OLMR takes no blocks: `block=1` suits it, whatever the delay."""
-    reference = pytest.importorskip("boostline.reference")
+    reference = pytest.importorskip("boostline.lab.reference")
     data = make(n=60)
 
     def booster():

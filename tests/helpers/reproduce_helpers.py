@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from boostline.data import Dataset
-from boostline.reproduce.summary import Summary
+from boostline.lab.reproduce.summary import Summary
 
 
 def make_data(n: int = 150, n_train: int = 90, seed: int = 0, name: str = "toy") -> Dataset:

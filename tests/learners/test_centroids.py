@@ -5,8 +5,8 @@ import pytest
 from learner_arrays import learner_arrays
 
 import boostline as bl
+from boostline.lab.reference import SparseLinear
 from boostline.learners import Centroids
-from boostline.reference import SparseLinear
 
 
 def documents(n=120, d=30, k=9, seed=0):

@@ -7,7 +7,8 @@ from scipy import sparse
 from states import assert_same_model
 
 import boostline as bl
-from boostline import _core, reference
+from boostline import _core
+from boostline.lab import reference
 from boostline.learners import SparseLinear
 
 

@@ -9,7 +9,7 @@ import pytest
 import boostline as bl
 from boostline import saving
 from boostline.boosters.older_configs import of_this_version
-from boostline.theory import bounds
+from boostline.lab.theory import bounds
 
 GOLDEN = Path(__file__).parent / "golden"
 _spec = importlib.util.spec_from_file_location("golden_make", GOLDEN / "make.py")

@@ -101,7 +101,7 @@ class LabelRanker(Booster):
     def surrogate(self) -> tuple[float, float, float]:
         """Sums over the rows: the loss that the weights follow, the rank loss that it bounds, the weight of the rows.
 
-        `boostline.theory.bounds.label_ranker` puts them side by side.
+        `boostline.lab.theory.bounds.label_ranker` puts them side by side.
         """
         loss, rank_loss, weight = self._own("surrogate").tolist()
         return loss, rank_loss, weight

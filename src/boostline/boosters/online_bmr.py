@@ -111,7 +111,7 @@ class OnlineBMR(PotentialBooster):
     def promised_loss(self) -> float | None:
         """With ``edge="auto"``: the sum of phi^N(0) at the edge used in each round; else None.
 
-        The bound that belongs to it is `boostline.theory.bounds.bmr_auto`.
+        The bound that belongs to it is `boostline.lab.theory.bounds.bmr_auto`.
         """
         return None if self._search is None else self._search_now().promised
 

@@ -19,7 +19,7 @@ _EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)
 
 # Commands of other packages, imported when they are called: name -> module, help.
 _LAZY = {
-    "reproduce": ("boostline.reproduce.command", "Run the paper's experiments."),
+    "lab": ("boostline.lab.command", "Study the algorithms: the paper's theorems and experiments."),
     "log": (
         "boostline.serve.log_command",
         "Verify, export, replay or compact the log of a service.",
@@ -28,7 +28,10 @@ _LAZY = {
         "boostline.serve.command",
         "Rank and learn over HTTP, with a log that loses nothing.",
     ),
-    "theory": ("boostline.theory.command", "Check the paper's theorems by experiments."),
+    "reproduce": (
+        "boostline.lab.reproduce.command",
+        "Run the paper's experiments; short for `boostline lab reproduce`.",
+    ),
 }
 
 

@@ -2,7 +2,7 @@
 
     PYTHONPATH=tests/helpers python tests/saving/golden/make.py
 
-The expected scores are not kept. For the paper's algorithms the test computes them with `boostline.reference`, the
+The expected scores are not kept. For the paper's algorithms the test computes them with `boostline.lab.reference`, the
 NumPy twin; the others must go on as a model that was never saved, and their counts of labels are computed by hand.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from committees import committee
 
 import boostline as bl
-from boostline import reference
+from boostline.lab import reference
 from boostline.saving import FORMAT, save
 
 K, D = 4, 5

@@ -1,0 +1,22 @@
+"""What studies the algorithms: the specification, theorems and experiments. The library does not use it.
+
+- `boostline.lab.reference`: the algorithms in plain NumPy, in the paper's order and notation.
+- `boostline.lab.theory`: edges, bounds, adversaries, and simulations of the theorems.
+- `boostline.lab.reproduce`: the paper's experiments.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from boostline.lab import reference, reproduce, theory
+
+__all__ = ["reference", "reproduce", "theory"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return importlib.import_module(f"boostline.lab.{name}")
+    raise AttributeError(f"module 'boostline.lab' has no attribute {name!r}")

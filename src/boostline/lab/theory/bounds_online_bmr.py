@@ -1,0 +1,274 @@
+"""Bounds of OnlineBMR. The derivations are in docs/theory.md."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from boostline.lab.theory.bound import Bound
+from boostline.lab.theory.history import History
+from boostline.losses import Hinge, PairLoss, Rank
+from boostline.potentials import clipped_edge, largest_weight, start_potential
+
+#: Of the regret of edge="auto": 1/sqrt 2 + 1 + sqrt 2 / (sqrt 2 - 1) (docs/theory.md).
+REGRET_FACTOR = 1 / math.sqrt(2) + 1 + math.sqrt(2) / (math.sqrt(2) - 1)
+
+
+def _bmr(model: Any) -> tuple[History, PairLoss, float]:
+    history = History.of(model)
+    if history.edge is None or history.loss is None:
+        raise ValueError(
+            "model is an Ada.OLMR, which has no edge; this bound is OnlineBMR's: use ada_olmr"
+        )
+    if not isinstance(history.loss, PairLoss):
+        raise ValueError(
+            f"loss {history.loss.name!r} does not split into pairs; "
+            "its phi^N(0) is known only up to a Monte Carlo error, so no bound is printed"
+        )
+    return history, history.loss, history.edge
+
+
+def _fixed_edge(history: History) -> None:
+    """Refuse what is stated for one edge."""
+    if history.chooses_edge:
+        raise ValueError(
+            "the edge was learned (edge='auto'), but this bound is for one edge, fixed beforehand; bmr_auto and "
+            "bmr_realised hold for an edge that moves"
+        )
+
+
+def _sizes(history: History) -> list[tuple[int, int]]:
+    """(|Y|, how often) for the label sets that occurred."""
+    return [(m, int(n)) for m, n in enumerate(history.label_set_sizes) if n]
+
+
+def _promised(history: History, loss: PairLoss, edge: float) -> float:
+    """Sum over t of phi^N_t(0): it depends on t through |Y_t| only."""
+    return math.fsum(
+        count * start_potential(loss, history.n_learners, history.n_labels, size, edge)
+        for size, count in _sizes(history)
+    )
+
+
+def _excess_loss(history: History, edge: float) -> float:
+    """Smallest S that the learners kept over the whole run: (gamma - gamma_i) ||w^i|| / w^{i*}."""
+    excess = (edge - history.edges) * history.weight_sums
+    scaled = np.divide(
+        excess, history.max_weights, out=np.zeros_like(excess), where=history.max_weights > 0
+    )
+    return max(0.0, float(scaled.max(initial=0.0)))
+
+
+def bmr_general(model: Any, excess_loss: float | None = None, delta: float | None = None) -> Bound:
+    """General loss bound of OnlineBMR: sum phi^N(0) + S sum w^{i*}, as a bound on rank loss.
+
+    phi^N(0) is computed exactly for every |Y| that occurred, with the clipped edge, and w^{i*}
+    is the observed one. The loss of the potentials dominates rank loss up to the factor
+    ``loss.rank_factor`` (1 for rank and for hinge with margin 1).
+
+    Parameters
+    ----------
+    excess_loss
+        S of OnlineWLC. By default the smallest S that the learners kept in this very run, which
+        makes the bound a statement after the fact, with probability 1.
+    delta
+        Of OnlineWLC, if S was known beforehand; the bound holds with probability 1 - N delta.
+    """
+    history, loss, edge = _bmr(model)
+    _fixed_edge(history)
+    known = excess_loss is not None
+    s = _excess_loss(history, edge) if excess_loss is None else float(excess_loss)
+    promised = _promised(history, loss, edge)
+    weights = float(history.max_weights.sum())
+    return history.rank_loss_bound(
+        "OnlineBMR, general theorem" + ("" if known else " (S from this run)"),
+        "factor * (sum_t phi^N_t(0) + S sum_i w^i*)",
+        _on_rank_loss(loss, promised + s * weights),
+        {"potential": promised, "S": s, "sum of w^i*": weights, "factor": loss.rank_factor},
+        _probability(history, excess_loss, delta),
+    )
+
+
+def bmr_realised(model: Any) -> Bound:
+    """What the proof of the general theorem gives without S: a certificate of this run.
+
+    sum L <= sum phi^N(0) + sum_i (gamma - gamma_i) ||w^i||_1, with the empirical edges gamma_i.
+    With single-label votes and no clipped edge it is an equality for the loss of the potentials.
+    With ``edge="auto"`` gamma is the edge gamma_t that was used in round t.
+    """
+    history, loss, edge = _bmr(model)
+    gained = float((history.edges * history.weight_sums).sum())
+    if history.search is not None:
+        promised, excess = history.search.promised, history.search.assumed - gained
+        statement = "sum_t phi^N_t(0; gamma_t) + sum_t sum_i (gamma_t - gamma_{i,t}) w^i_t"
+    else:
+        promised = _promised(history, loss, edge)
+        excess = edge * float(history.weight_sums.sum()) - gained
+        statement = "sum_t phi^N_t(0) + sum_i (gamma - gamma_i) ||w^i||_1"
+    return history.rank_loss_bound(
+        "OnlineBMR, realised edges" + (" (edge='auto')" if history.chooses_edge else ""),
+        f"factor * ({statement})",
+        _on_rank_loss(loss, promised + excess),
+        {"potential": promised, "missing edges": excess, "factor": loss.rank_factor},
+    )
+
+
+def bmr_auto(
+    model: Any,
+    excess_loss: float | None = None,
+    delta: float | None = None,
+    edge: float | None = None,
+) -> Bound:
+    """What ``edge="auto"`` promises: what the best edge in hindsight promises, and the regret of not having known it.
+
+    sum L <= sum_t phi^N_t(0; gamma) + S sum_i w^{i*} + R for every edge gamma of the grid that the learners have (in
+    the sense of OnlineWLC), where R is how much more the edges that were used promised than gamma does. Every part is
+    known after the run. Given no S, what the learners realised stands in its place, and the bound is that of
+    `bmr_realised` in other terms, with certainty.
+
+    Parameters
+    ----------
+    excess_loss, delta, edge
+        S, delta and gamma of OnlineWLC, if they were known beforehand (the model does not know
+        them). The largest edge of the grid up to gamma is taken.
+
+    Examples
+    --------
+    >>> import boostline as bl
+    >>> from boostline.lab.theory import adversary
+    >>> stream = adversary.Adversary(n_labels=2, edge=0.15, n_learners=60).stream(rounds=3000, seed=0)
+    >>> model = bl.OnlineBMR(2, learners=stream.learners(), edge="auto")
+    >>> _ = model.learn(stream.X, stream.relevant)
+    >>> bound = bmr_auto(model)
+    >>> bound.holds, bound.per_round < 0.05
+    (True, True)
+    """
+    history, loss, _ = _bmr(model)
+    if history.search is None:
+        raise ValueError("the edge was fixed, but this bound is for edge='auto': use bmr_general")
+    search, gained = history.search, float((history.edges * history.weight_sums).sum())
+    used = search.promised + search.assumed
+    if excess_loss is None:
+        best = int(search.promises.argmin())
+        promise, excess = float(search.promises[best]) - gained, 0.0
+        name = "OnlineBMR, best edge in hindsight"
+        statement = (
+            "min_gamma sum_t (phi^N_t(0; gamma) + sum_i (gamma - gamma_{i,t}) w^i_t) + regret"
+        )
+    else:
+        if edge is None or not search.levels[0] <= edge <= 1.0:
+            raise ValueError(
+                f"edge is {edge}, but must be that of OnlineWLC if excess_loss is given, from "
+                f"{search.levels[0]:g} to 1"
+            )
+        best = int(np.searchsorted(search.levels, edge, side="right")) - 1
+        promise = _promised(history, loss, float(search.levels[best]))
+        excess = excess_loss * float(history.max_weights.sum())
+        name = "OnlineBMR, learned edge"
+        statement = "sum_t phi^N_t(0; gamma) + S sum_i w^i* + regret"
+    regret = used - float(search.promises[best])
+    return history.rank_loss_bound(
+        name,
+        f"factor * ({statement})",
+        _on_rank_loss(loss, promise + excess + regret),
+        {
+            "edge": float(search.levels[best]),
+            "its promise": promise,
+            "excess": excess,
+            "regret": regret,
+            "regret at most": _regret_limit(history, loss),
+            "factor": loss.rank_factor,
+        },
+        _probability(history, excess_loss, delta),
+    )
+
+
+def _regret_limit(history: History, loss: PairLoss) -> float:
+    """What the theorem says of the regret against every edge up to 1 / max |Y|; it is proved for convex losses only."""
+    if history.search is None or not loss.convex:
+        return math.inf
+    search = history.search
+    return (
+        REGRET_FACTOR
+        * float(search.levels[-1] - search.levels[0])
+        * math.sqrt(search.slope_squares)
+    )
+
+
+def hinge_factor(n_learners: int, edge: float) -> float:
+    """What phi^N(0) of the hinge loss with margin 1 is at most, in units of e^{-gamma^2 N / 2}; the paper has N + 1.
+
+    Examples
+    --------
+    >>> round(hinge_factor(100, 0.1), 2), round(hinge_factor(100, 0.01), 2), hinge_factor(1, 0.01)
+    (10.51, 13.53, 2.0)
+    """
+    found = [n_learners + 1.0, 1.0 + math.sqrt(math.pi * n_learners / 2)]
+    if edge > 0:
+        found.append(1.0 / -math.expm1(-edge))
+    return min(found)
+
+
+def bmr_corollary(
+    model: Any, excess_loss: float | None = None, delta: float | None = None
+) -> Bound:
+    """Corollary: the exponential bound for rank loss, both cases.
+
+    Rank loss, whose learners vote for single labels: sum_t e^{-gamma_t^2 N / 2} + S sum_i w^{i*}, where the paper's
+    O(sqrt N S) is replaced by its explicit source, an upper bound on each w^{i*} that holds for
+    any votes. Hinge loss with margin 1, any learners: sum_t `hinge_factor` e^{-gamma_t^2 N / 2} + N S k / (k - 1); the
+    paper has N + 1 and 2. gamma_t is clipped. Both terms are proved for these potentials and are false for others,
+    which `bmr_general` serves. Where labels are unknown, larger weights may occur; then the observed ones count.
+    """
+    history, loss, edge = _bmr(model)
+    _fixed_edge(history)
+    single = loss == Rank()
+    if not single and loss != Hinge(margin=1.0):
+        raise ValueError(
+            f"loss is {loss!r}, but the corollary is proved for the rank loss and the hinge loss "
+            "with margin 1; bmr_general takes the potentials of any loss of pairs"
+        )
+    s = _excess_loss(history, edge) if excess_loss is None else float(excess_loss)
+    n = history.n_learners
+    exponential = math.fsum(
+        count
+        * math.exp(-(clipped_edge(edge, size) ** 2) * n / 2)
+        * (1.0 if single else hinge_factor(n, clipped_edge(edge, size)))
+        for size, count in _sizes(history)
+    )
+    if single:
+        sizes = [size for size, _ in _sizes(history)]
+        promised = [
+            [largest_weight(loss, n - i, i - 1, history.n_labels, size, edge) for size in sizes]
+            for i in range(1, n + 1)
+        ]
+        observed = history.max_weights
+        excess = s * math.fsum(
+            max([*of, seen]) for of, seen in zip(promised, observed, strict=True)
+        )
+        statement = "sum_t exp(-gamma_t^2 N / 2) + S sum_i max w^i"
+    else:
+        k = history.n_labels
+        excess = max(k / (k - 1), float(history.max_weights.max(initial=0.0))) * n * s
+        factor = "min(N + 1, 1 / (1 - exp(-gamma_t)), 1 + sqrt(pi N / 2))"
+        statement = f"sum_t {factor} exp(-gamma_t^2 N / 2) + k / (k - 1) N S"
+    return history.rank_loss_bound(
+        "OnlineBMR, corollary, " + ("single-label" if single else "general") + " learners",
+        statement,
+        exponential + excess,
+        {"exponential": exponential, "excess": excess, "S": s},
+        _probability(history, excess_loss, delta),
+    )
+
+
+def _on_rank_loss(loss: PairLoss, total: float) -> float:
+    """A bound on the loss of the potentials as one on the rank loss."""
+    factor = loss.rank_factor
+    return math.inf if math.isinf(factor) else factor * total
+
+
+def _probability(history: History, excess_loss: float | None, delta: float | None) -> float:
+    """With which a bound holds: all learners keep S, if it was known beforehand, else it is of this very run."""
+    return 1.0 if excess_loss is None else max(0.0, 1.0 - history.n_learners * (delta or 0.0))
