@@ -158,7 +158,7 @@ def test_data_lists_and_describes(csv_file, boostline, data_folder):
 @pytest.mark.gate
 def test_theory_runs_its_experiments(boostline, tmp_path):
     pytest.importorskip("matplotlib")
-    done = boostline("theory", "--only", "printed-bound", "--quick", "-o", "out", "--json")
+    done = boostline("lab", "theory", "--only", "printed-bound", "--quick", "-o", "out", "--json")
     assert done.code == 0, done.err
     assert done.json["holds"] is True
     assert (tmp_path / "out" / "theory.html").exists()
@@ -233,10 +233,10 @@ def test_help_is_quick_and_lists_every_command(boostline):
     after = os.times()
     seconds = after.children_user - before.children_user
     seconds += after.children_system - before.children_system
-    for name in ("train", "rank", "evaluate", "inspect", "data", "reproduce", "theory"):
+    for name in ("train", "rank", "evaluate", "inspect", "data", "reproduce", "lab"):
         assert name in done.out
     assert seconds < 1.0  # of the processor, whatever else it does; 0.4 s is usual
-    assert boostline("theory", "--help").code == 0
+    assert boostline("lab", "theory", "--help").code == 0
     assert boostline("--version").out == f"boostline {bl.__version__}\n"
 
 
