@@ -18,11 +18,11 @@ from collections import Counter
 from typing import Any
 
 import boostline as bl
-from boostline.serve.app import Door
-from boostline.serve.opening import open_store
-from boostline.serve.security import Guard
-from boostline.serve.service import Service, Settings
-from boostline.serve.watching import resident_bytes
+from boostline.serve.http.app import Application
+from boostline.serve.http.security import Guard
+from boostline.serve.live.bootstrap import open_store
+from boostline.serve.live.service import Service, Settings
+from boostline.serve.ops.telemetry import resident_bytes
 
 LABELS = ["sun", "rain", "wind"]
 PATHS = [
@@ -114,7 +114,7 @@ class Fuzz:
 
 
 async def ask(
-    door: Door, method: str, path: str, body: bytes
+    app: Application, method: str, path: str, body: bytes
 ) -> tuple[int, dict[bytes, bytes], bytes]:
     """One request, without a network."""
     found: dict[str, Any] = {"body": b""}
@@ -141,7 +141,7 @@ async def ask(
         "server": ("localhost", 80),
         "scheme": "http",
     }
-    await door(scope, receive, send)
+    await app(scope, receive, send)
     return found["status"], found["headers"], found["body"]
 
 
@@ -156,7 +156,7 @@ def check(path: str, body: bytes, status: int, headers: dict[bytes, bytes], answ
         assert asked.get("id") in (None, told["id"]), (path, body, answer)
 
 
-async def run(door: Door, n: int, seed: int) -> Counter[int]:
+async def run(app: Application, n: int, seed: int) -> Counter[int]:
     """Ask n times; return how often each status came."""
     fuzz, statuses = Fuzz(seed), Counter[int]()
     for _ in range(n):
@@ -170,7 +170,7 @@ async def run(door: Door, n: int, seed: int) -> Counter[int]:
         if path == "/challengers":
             method = "GET"  # each would be a model of its own
         body = fuzz.body(path)
-        status, headers, answer = await ask(door, method, path, body)
+        status, headers, answer = await ask(app, method, path, body)
         check(path, body, status, headers, answer)
         statuses[status] += 1
     return statuses
@@ -185,10 +185,10 @@ def fuzzed(folder: str, n: int, seed: int) -> tuple[Counter[int], list[int]]:
     statuses, memory = Counter[int](), []
 
     async def work() -> None:
-        service.outbox.attach(asyncio.get_running_loop())
-        door = Door(service, Guard(None))
+        service.queue.attach(asyncio.get_running_loop())
+        app = Application(service, Guard(None))
         for part in range(5):
-            statuses.update(await run(door, n // 5, seed + part))
+            statuses.update(await run(app, n // 5, seed + part))
             memory.append(resident_bytes())
 
     try:

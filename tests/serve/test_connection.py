@@ -14,12 +14,12 @@ import uvicorn
 from serving import LABELS, features, serving
 
 import boostline as bl
-from boostline.serve.app import Door
-from boostline.serve.connection import Connection
-from boostline.serve.opening import open_store
-from boostline.serve.requests import Limits
-from boostline.serve.security import Guard
-from boostline.serve.service import Service, Settings
+from boostline.serve.http.app import Application
+from boostline.serve.http.connection import Connection
+from boostline.serve.http.security import Guard
+from boostline.serve.live.bootstrap import open_store
+from boostline.serve.live.requests import Limits
+from boostline.serve.live.service import Service, Settings
 
 pytestmark = pytest.mark.process
 
@@ -219,7 +219,7 @@ def test_odd_bytes_are_never_an_internal_error_and_never_end_the_service(server)
 
 
 def test_clients_that_send_too_slowly_are_hung_up_on(tmp_path, monkeypatch):
-    monkeypatch.setattr("boostline.serve.connection._SILENCE", 0.3)
+    monkeypatch.setattr("boostline.serve.http.connection._SILENCE", 0.3)
     store = str(tmp_path / "s.db")
     open_store(store, bl.LabelRanker(labels=LABELS))
     service = Service(store, Settings(limits=Limits(seconds=0.3)))
@@ -237,9 +237,13 @@ def test_clients_that_send_too_slowly_are_hung_up_on(tmp_path, monkeypatch):
         return answer
 
     async def work():
-        service.outbox.attach(asyncio.get_running_loop())
+        service.queue.attach(asyncio.get_running_loop())
         config = uvicorn.Config(
-            Door(service, Guard(None)), http=Connection, ws="none", lifespan="off", log_config=None
+            Application(service, Guard(None)),
+            http=Connection,
+            ws="none",
+            lifespan="off",
+            log_config=None,
         )
         connections = uvicorn.server.ServerState()
         loop = asyncio.get_running_loop()

@@ -10,8 +10,8 @@ import time
 import pytest
 from serving import LABELS, features, serving
 
-from boostline.serve.problems import Problem
-from boostline.serve.security import Guard, read_tokens
+from boostline.serve.errors import Problem
+from boostline.serve.http.security import Guard, read_tokens
 
 TOKENS = {"rank": "r" * 20, "feedback": "f" * 20, "admin": "a" * 20}
 

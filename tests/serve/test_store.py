@@ -11,9 +11,9 @@ import zlib
 
 import pytest
 
-from boostline.serve.log import Event, Log, StoreError, connect, create
-from boostline.serve.one_server import OneServer
-from boostline.serve.writer import Checkpoints, Entry, Writer
+from boostline.serve.store.log import Event, Log, StoreError, connect, create
+from boostline.serve.store.store_lock import StoreLock
+from boostline.serve.store.writer import Checkpoints, Entry, Writer
 
 
 @pytest.fixture
@@ -201,11 +201,11 @@ def test_other_files_are_no_stores(tmp_path):
 
 
 def test_a_store_has_one_server(store):
-    one = OneServer(store)
+    one = StoreLock(store)
     with pytest.raises(StoreError, match="is in use by process"):
-        OneServer(store)
+        StoreLock(store)
     one.close()
-    OneServer(store).close()
+    StoreLock(store).close()
 
 
 def test_checksums_tell_absent_columns_from_others():

@@ -12,14 +12,14 @@ from fuzzed_requests import ask
 from serving import shell
 
 import boostline as bl
-from boostline.serve.app import Door
-from boostline.serve.follower import Follower
-from boostline.serve.log import Log, StoreError, connect
-from boostline.serve.opening import open_store
-from boostline.serve.requests import Limits
-from boostline.serve.security import Guard
-from boostline.serve.service import Service, Settings
-from boostline.serve.writer import Entry, Writer
+from boostline.serve.http.app import Application
+from boostline.serve.http.security import Guard
+from boostline.serve.live.bootstrap import open_store
+from boostline.serve.live.replica import Replica
+from boostline.serve.live.requests import Limits
+from boostline.serve.live.service import Service, Settings
+from boostline.serve.store.log import Log, StoreError, connect
+from boostline.serve.store.writer import Entry, Writer
 
 
 @pytest.fixture
@@ -34,15 +34,15 @@ def run(store, work, **limits):
     service = Service(store, Settings(limits=Limits(**limits)))
 
     async def all_of_it():
-        service.outbox.attach(asyncio.get_running_loop())
-        door = Door(service, Guard(None))
+        service.queue.attach(asyncio.get_running_loop())
+        app = Application(service, Guard(None))
 
         async def post(path, **body):
-            status, headers, raw = await ask(door, "POST", path, json.dumps(body).encode())
+            status, headers, raw = await ask(app, "POST", path, json.dumps(body).encode())
             return status, headers, json.loads(raw)
 
         async def get(path):
-            status, headers, raw = await ask(door, "GET", path, b"")
+            status, headers, raw = await ask(app, "GET", path, b"")
             return status, headers, json.loads(raw)
 
         await work(service, post, get)
@@ -124,7 +124,7 @@ def test_a_model_that_saves_while_it_recovers_leaves_the_writer_alive(store, mon
     for snapshot in Log(store).of_kinds("snapshot"):
         told = snapshot.data["snapshot"]
         Path(f"{store}.snapshots/first-{told['offset']:012d}.blm").unlink()
-    reach = Follower.reach
+    reach = Replica.reach
 
     def reach_late(self, offset, timeout):
         """Say so when the snapshot is in the log, which is before the service is complete."""
@@ -135,7 +135,7 @@ def test_a_model_that_saves_while_it_recovers_leaves_the_writer_alive(store, mon
         return reach(self, offset, timeout)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Follower, "reach", reach_late)
+        patch.setattr(Replica, "reach", reach_late)
         service = Service(store, Settings(snapshot_rows=4))
     try:
         assert service.writer.commits == 1

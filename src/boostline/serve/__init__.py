@@ -1,10 +1,14 @@
-"""A ranker in service: one command turns a model into an HTTP service that ranks, takes labels back later and learns.
+"""An HTTP service around a model: it ranks, accepts the correct labels later, and learns from them.
 
-The log is the truth. Every ranking that was served and every piece of feedback is an event in one append-only table
-(`log`; `outbox` gathers what is to be written, `writer` writes it). A model is a fold over the log (`fold`): a snapshot
-at an offset (`snapshots`) and the events after it, learned in their order by one thread (`follower`). So a process that
-was killed comes back to the same bytes, a challenger is another fold over the same log, and an audit is a replay.
+The log is the truth. Every ranking and every piece of feedback is an event in one append-only table. A model is a
+function of the log: a snapshot at an offset plus the events after it, learned in their order. So a process that was
+killed comes back to the same bytes, a challenger is a second model of the same log, and an audit is a replay.
 
-`service` decides what becomes of a request, `requests` reads it, `app` speaks HTTP, `command` is the shell's door.
-Needs the extra ``serve``: ``pip install 'boostline[serve]'``.
+- ``store``: the log on disk, group commit, the lock.
+- ``live``: the models that learn from the log, and what requests do to them.
+- ``ops``: status, metrics, verification, export, compaction.
+- ``http``: requests and responses, tokens, the page.
+
+Each folder imports only those above it. `command` and `log_command` are the shell's entry points, `client` is for users
+of the service. Needs the extra ``serve``: ``pip install 'boostline[serve]'``.
 """

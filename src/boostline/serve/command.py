@@ -111,15 +111,15 @@ def serve(
     The same command again goes on where it stopped, however it stopped. SIGTERM and Ctrl-C end it well.
     """
     try:
-        from boostline.serve.server import run
+        from boostline.serve.http.server import run
     except ImportError as error:
         raise ImportError(
             f"{error.name or error} is not installed, but boostline serve needs it: pip install 'boostline[serve]'"
         ) from error
-    from boostline.serve.opening import is_new, open_store
-    from boostline.serve.requests import Limits
-    from boostline.serve.security import Guard, read_tokens
-    from boostline.serve.service import Settings
+    from boostline.serve.http.security import Guard, read_tokens
+    from boostline.serve.live.bootstrap import is_new, open_store
+    from boostline.serve.live.requests import Limits
+    from boostline.serve.live.service import Settings
 
     guard = Guard(None if tokens is None else read_tokens(tokens), host)
     settings = Settings(
@@ -209,7 +209,7 @@ def _text_model(
 
 def _check_same(store: str, labels: list[str] | None) -> None:
     """Labels that are given again must be those that the store began with."""
-    from boostline.serve.log import Log
+    from boostline.serve.store.log import Log
 
     names = _names(labels)
     if names is None:

@@ -34,7 +34,7 @@ def verify(store: StoreOption, threads: o.ThreadsOption = 1, json: o.JsonOption 
 
     The service may be running. Exit code 0 if all are equal, 1 if not.
     """
-    from boostline.serve import verifying
+    from boostline.serve.ops import verifying
 
     verdicts = list(verifying.verify(str(store), threads))
     if json:
@@ -61,7 +61,7 @@ def export(
     up_to: Annotated[int | None, typer.Option(help="Only events up to this offset.", min=1)] = None,
 ) -> None:
     """Write the events to a file. The service may be running."""
-    from boostline.serve import exporting
+    from boostline.serve.ops import exporting
 
     n = exporting.export(str(store), to, after, up_to)
     note(f"{n:,} events are in {to}")
@@ -88,7 +88,7 @@ def replay(
     json: o.JsonOption = False,
 ) -> None:
     """Learn the log with another model: an experiment on what was served. The service may be running."""
-    from boostline.serve import replaying
+    from boostline.serve.ops import replaying
 
     given = o.ModelOptions(learners, expert, drift, edge, loss, steps, max_bytes)
 
@@ -117,16 +117,16 @@ def compact(
     ] = None,
 ) -> None:
     """Delete old events and snapshots; recovery stays exact from the oldest snapshot kept. Stop the service first."""
-    from boostline.serve import compaction, exporting
     from boostline.serve.command import seconds_of
-    from boostline.serve.log import Log
-    from boostline.serve.one_server import OneServer
-    from boostline.serve.snapshots import Snapshots
+    from boostline.serve.live.snapshots import Snapshots
+    from boostline.serve.ops import compaction, exporting
+    from boostline.serve.store.log import Log
+    from boostline.serve.store.store_lock import StoreLock
 
     before = time.time() - seconds_of(keep)
     log = Log(store)
     log.close()
-    only = OneServer(store)
+    only = StoreLock(store)
     try:
         if export_to is not None:
             log = Log(store)

@@ -1,0 +1,1 @@
+"""The service over HTTP: requests and responses, tokens, the page."""

@@ -1,0 +1,127 @@
+"""A store at the start of the service: made if it is new, recovered if it is not."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, NamedTuple
+
+from boostline.serve.live.features import Features
+from boostline.serve.live.label_names import LabelNames
+from boostline.serve.live.replica_state import ReplicaState
+from boostline.serve.live.snapshots import Snapshots
+from boostline.serve.store.log import Log, StoreError, connect, create
+from boostline.serve.store.writer import Entry, Writer
+from boostline.text import TextRanker
+
+__all__ = ["FIRST", "Start", "is_new", "open_store", "recovered", "start_of"]
+
+#: The name of a store's first model.
+FIRST = "first"
+
+
+def is_new(path: str) -> bool:
+    """Whether there is nothing in the store yet."""
+    if not os.path.exists(path):
+        return True
+    connect(path).close()
+    log = Log(path)
+    try:
+        return log.head()[0] == 0
+    finally:
+        log.close()
+
+
+def open_store(path: str, model: Any, *, texts: bool = False) -> None:
+    """Make a new store that begins with a model; ``texts``: one that will learn from texts only."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"there is no folder {folder} for --store")
+    if not os.path.exists(path):
+        create(path)
+    state = _first_state(model, texts)
+    told = Snapshots(path).write(state)
+    writer = Writer(path)
+    try:
+        body = {
+            "name": FIRST,
+            "labels": state.labels.names,
+            "retired": state.labels.retired,
+            "texts": state.features.form == "text",
+            "snapshot": told,
+        }
+        writer.write(Entry("begin", body=json.dumps(body).encode()))
+    finally:
+        writer.close()
+
+
+def _first_state(model: Any, texts: bool) -> ReplicaState:
+    if isinstance(model, TextRanker):
+        state = ReplicaState(FIRST, model.booster)
+        # The model has room for tags to come, whose places have no names yet.
+        n_spare = model.booster.n_labels - len(model.labels)
+        spare = [f"(place {len(model.labels) + i})" for i in range(n_spare)]
+        places = range(len(model.labels), model.booster.n_labels)
+        state.labels = LabelNames([*model.labels, *spare], places)
+        state.features = Features.of_texts(model.text_features)
+        return state
+    if model.labels is not None:
+        model.rename_labels({label: str(label) for label in model.labels})
+    state = ReplicaState(FIRST, model)
+    if texts:
+        state.features = Features.of_texts()
+    return state
+
+
+def recovered(
+    name: str, log: Log, snapshots: Snapshots, n_threads: int
+) -> tuple[ReplicaState, list[str]]:
+    """A model from its newest snapshot that can be read, and what was wrong with newer ones.
+
+    The events after it are still to be applied.
+    """
+    complaints: list[str] = []
+    for snapshot in reversed(snapshots.of(name)):
+        try:
+            return snapshots.load(snapshot, n_threads), complaints
+        except (OSError, ValueError) as error:
+            complaints.append(str(error))
+    compacted = max((event.data["up_to"] for event in log.of_kinds("compact")), default=0)
+    why = "; ".join(complaints) or f"there is no file in {snapshots.folder}"
+    raise StoreError(
+        f"the model {name} of {log.path} has no snapshot that can be read ({why}), and "
+        + (
+            f"events up to {compacted} were compacted away"
+            if compacted
+            else "the log begins with one"
+        )
+        + ": restore the folder of snapshots from a backup"
+    )
+
+
+class Start(NamedTuple):
+    """Where a model that learns all of the log begins."""
+
+    labels: LabelNames
+    offset: int
+    takes_texts: bool
+
+    def state(self, name: str, model: Any) -> ReplicaState:
+        """A new model there."""
+        state = ReplicaState(name, model, self.offset)
+        state.labels = self.labels
+        if self.takes_texts:
+            state.features = Features.of_texts()
+        return state
+
+
+def start_of(log: Log, snapshots: Snapshots) -> Start:
+    """The labels then, the offset, and whether the store is for texts."""
+    begin = log.of_kinds("begin")[0].data
+    takes_texts = bool(begin.get("texts", False))
+    if not log.of_kinds("compact"):
+        return Start(LabelNames(begin["labels"], begin.get("retired", ())), 0, takes_texts)
+    if not snapshots.known:
+        raise StoreError(f"there is no snapshot in {snapshots.folder}")
+    oldest = min(snapshots.known, key=lambda snapshot: snapshot.offset)
+    return Start(snapshots.load(oldest).labels, oldest.offset, takes_texts)

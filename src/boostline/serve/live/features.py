@@ -1,0 +1,250 @@
+"""Features of requests as rows: lists, dicts of numbers and words, or text.
+
+The first example that is learned decides the form. Names of a dict get their places in the order in which they are
+learned, so that the same log always gives the same rows.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostline.boosters.growth import CannotGrow
+from boostline.contract.rows import LARGEST_VALUE, Rows, sparse_row
+from boostline.text.features import TextFeatures
+
+if TYPE_CHECKING:
+    from boostline.boosters import Booster
+
+__all__ = ["MOST_FEATURES", "FeatureError", "Features", "check_features", "form_of"]
+
+#: No more names than that get a place: memory has to be bounded.
+MOST_FEATURES = 2**16
+#: Words of a text are hashed to so many places.
+TEXT_PLACES = 2**14
+#: Rows are passed on as sparse when they are long and so small a share of the places is filled.
+_SPARSE_SHARE, _LONG_ROW = 0.1, 256
+_NUMBERS = {float, int}
+
+
+class FeatureError(ValueError):
+    """Features that do not fit; ``field`` says where."""
+
+    def __init__(self, field: str, detail: str) -> None:
+        super().__init__(detail)
+        self.field = field
+
+
+def form_of(features: Any) -> str:
+    """``"list"``, ``"dict"`` or ``"text"``."""
+    return "text" if isinstance(features, str) else type(features).__name__
+
+
+def check_features(features: Any, most: int = MOST_FEATURES) -> None:
+    """Refuse what no model could take: wrong types, too many, numbers too large."""
+    if isinstance(features, str):
+        return
+    if not isinstance(features, list | dict):
+        what = type(features).__name__
+        raise FeatureError(
+            "features", f"features is a {what}, but must be a list of numbers or an object"
+        )
+    if not features:
+        raise FeatureError("features", "features is empty, but must have at least one value")
+    if len(features) > most:
+        raise FeatureError(
+            "features", f"features has {len(features)} values, but must have at most {most}"
+        )
+    values = features.values() if isinstance(features, dict) else features
+    if (
+        _NUMBERS.issuperset(map(type, values))
+        and min(values) >= -LARGEST_VALUE
+        and max(values) <= LARGEST_VALUE
+    ):
+        return  # nearly always; the rest finds out what is wrong
+    words_may_be = isinstance(features, dict)
+    for name, value in features.items() if isinstance(features, dict) else enumerate(features):
+        kind = type(value)
+        if kind is float or kind is int:
+            if not -LARGEST_VALUE <= value <= LARGEST_VALUE:
+                raise FeatureError(
+                    f"features.{name}",
+                    f"features.{name} is {str(value)[:20]}, but must lie between -1e100 and 1e100 (null: missing)",
+                )
+        elif not (value is None or kind is bool or (kind is str and words_may_be)):
+            wanted = (
+                "a number, a string, true, false or null" if words_may_be else "a number or null"
+            )
+            raise FeatureError(
+                f"features.{name}", f"features.{name} is a {kind.__name__}, but must be {wanted}"
+            )
+
+
+class Features:
+    """Turns checked features into rows of one length. Part of a state: it changes only when something is learned."""
+
+    def __init__(self, form: str | None = None, names: list[str] | None = None, n: int = 0) -> None:
+        self.form = form
+        self._n = n  # of a list or text
+        self._texts = TextFeatures(n_columns=TEXT_PLACES)
+        self._place = {name: i for i, name in enumerate(names or ())}
+        self._fill = np.array([_fill_of(name) for name in self._place])
+        self.n_left_out = 0
+        self._last_names: tuple[str, ...] | None = None
+        self._last_places: NDArray[np.intp] = np.zeros(0, np.intp)
+        self._last_known: NDArray[np.bool_] = np.zeros(0, np.bool_)
+
+    @classmethod
+    def of_texts(cls, texts: TextFeatures | None = None) -> Features:
+        """Those of a model of texts: new, or as they are after the texts that it has learned."""
+        made = cls("text")
+        made._texts = TextFeatures() if texts is None else texts
+        made._n = made._texts.n_features
+        return made
+
+    @classmethod
+    def of(cls, model: Booster) -> Features:
+        """Those of a model that has learned elsewhere."""
+        if model.n_features is None:
+            return cls()
+        if model.features is None:
+            return cls("list", n=model.n_features)
+        return cls("dict", [str(name) for name in model.features])
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "form": self.form,
+            "names": list(self._place),
+            "n": self._n,
+            "left_out": self.n_left_out,
+            "texts": self._texts.state() if self.form == "text" else None,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Features:
+        made = cls(state["form"], state["names"], state["n"])
+        made.n_left_out = state["left_out"]
+        if state.get("texts") is not None:
+            made._texts = TextFeatures.from_state(state["texts"])
+        return made
+
+    def copy(self) -> Features:
+        twin = Features(self.form, n=self._n)
+        twin._place, twin._fill = self._place.copy(), self._fill
+        twin.n_left_out = self.n_left_out
+        twin._texts = copy.deepcopy(self._texts)
+        return twin
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._place)
+
+    def words(self, text: str) -> dict[int, str]:
+        """The words of a text, by their places in its row."""
+        spans = list(self._texts.words.spans(text))
+        columns = self._texts.columns_of([span.term for span in spans]).tolist()
+        return {column: span.name for column, span in zip(columns, spans, strict=True)}
+
+    def check(self, features: Any) -> None:
+        """Refuse features of another form or length than those that were learned."""
+        form = form_of(features)
+        field = "text" if form == "text" else "features"
+        if self.form is None:
+            return
+        if form != self.form:
+            forms = {"list": "a list of numbers", "dict": "an object", "text": "text"}
+            raise FeatureError(
+                field,
+                f"{field} is {forms[form]}, but the model has learned from {forms[self.form]}",
+            )
+        if form == "list" and len(features) != self._n:
+            raise FeatureError(
+                field,
+                f"features has {len(features)} values, but must have {self._n}, as learned before",
+            )
+
+    def row(self, features: Any) -> Any:
+        """The row of an example; names that were never learned are left out."""
+        if isinstance(features, str):
+            return self._texts.rows(self._texts.count([features])).single()
+        if isinstance(features, list):
+            return np.array(features, dtype=np.float64)
+        return self._dict_row(features)
+
+    def learned_row(self, features: Any, model: Booster) -> Any:
+        """The row of an example that is about to be learned: new names get places, the model grows."""
+        self.check(features)
+        if isinstance(features, dict):
+            self._admit(features, model)
+        if isinstance(features, str):
+            row = self._texts.learn(self._texts.count([features])).single()
+        else:
+            row = self.row(features)
+        self.form = form_of(features)
+        self._n = 0 if isinstance(features, dict) else _width(row)
+        return row
+
+    def _admit(self, features: dict[str, Any], model: Booster) -> None:
+        names = [_column(name, value) for name, value in features.items()]
+        new = sorted({name for name in names if name not in self._place})
+        if not new:
+            return
+        room = MOST_FEATURES - len(self._place)
+        if len(new) > room:
+            self.n_left_out += len(new) - room
+            new = new[:room]
+        # The words of a category were absent so far, numbers were missing.
+        new.sort(key=lambda name: _fill_of(name) == 0.0)
+        n_numbers = sum(np.isnan(_fill_of(name)) for name in new)
+        if model.n_features is None:
+            model.features = [*self._place, *new] or None
+        else:
+            try:
+                for part, were in ((new[:n_numbers], "missing"), (new[n_numbers:], "zero")):
+                    if part:
+                        model.add_features(part, were=were)
+            except CannotGrow:
+                self.n_left_out += len(new)
+                return
+        for name in new:
+            self._place[name] = len(self._place)
+        self._fill = np.array([_fill_of(name) for name in self._place])
+        self._last_names = None
+
+    def _dict_row(self, features: dict[str, Any]) -> Any:
+        values = list(features.values())
+        if any(type(value) is str for value in values):
+            names = tuple(_column(name, value) for name, value in features.items())
+            values = [1.0 if type(value) is str else value for value in values]
+        else:
+            names = tuple(features)
+        if names != self._last_names:
+            self._last_names = names
+            places = [self._place.get(name, -1) for name in names]
+            self._last_known = np.array([place >= 0 for place in places], np.bool_)
+            self._last_places = np.array([place for place in places if place >= 0], np.intp)
+        numbers = np.array(values, dtype=np.float64)
+        if len(self._last_places) < len(numbers):
+            numbers = numbers[self._last_known]
+        row = self._fill.copy()
+        row[self._last_places] = numbers
+        if len(row) > _LONG_ROW and np.count_nonzero(row) < _SPARSE_SHARE * len(row):
+            stored = np.flatnonzero(row)
+            return sparse_row(stored, row[stored], len(row))
+        return row
+
+
+def _column(name: str, value: Any) -> str:
+    return f"{name}={value}" if type(value) is str else name
+
+
+def _fill_of(column: str) -> float:
+    """What a column is in an example that does not have it: 0 for a word of a category, else missing."""
+    return 0.0 if "=" in column else float("nan")
+
+
+def _width(row: Any) -> int:
+    return row.n_features if isinstance(row, Rows) else len(row)

@@ -1,0 +1,208 @@
+"""A thread that brings one state along the log, in its order, and saves it now and then."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import queue
+import threading
+import time
+from functools import partial
+from typing import Any
+
+from boostline.serve.live.replica_state import ReplicaState
+from boostline.serve.live.snapshots import Snapshots
+from boostline.serve.store.log import Event, Log, StoreError
+from boostline.serve.store.writer import Entry, Writer
+
+__all__ = ["Replica", "replay"]
+
+_LOG = logging.getLogger("boostline.serve")
+
+
+def replay(state: ReplicaState, log: Log, up_to: int | None = None) -> int:
+    """Bring a state forward to an offset (the log's end); return how many events it applied."""
+    n = 0
+    while events := log.to_apply(state.offset, up_to):
+        for event in events:
+            state.apply(event, log.at)
+        n += len(events)
+    return n
+
+
+class Replica:
+    """Learns in log order what is on disk. The only one who changes its state.
+
+    Parameters
+    ----------
+    every_rows, every_seconds
+        A snapshot is made after so many rows, or so much time if anything was learned.
+    """
+
+    def __init__(
+        self,
+        state: ReplicaState,
+        path: str,
+        writer: Writer,
+        snapshots: Snapshots,
+        *,
+        every_rows: int = 2000,
+        every_seconds: float = 300.0,
+    ) -> None:
+        self.state = state
+        self._log = Log(path)
+        self._writer = writer
+        self._snapshots = snapshots
+        self._every_rows, self._every_seconds = every_rows, every_seconds
+        self._clock = self._saved_clock = state.model.clock
+        self._saved_at = time.monotonic()
+        self._restarts = 0 if state.is_cold else state.model.n_restarts
+        self._saving: threading.Thread | None = None
+        #: Rings when there is something new in the log.
+        self._bell: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._ended = False
+        #: Rows learned by this process, and seconds that it took.
+        self.n_learned, self.busy_seconds = 0, 0.0
+        #: Seconds of processor time that snapshots took.
+        self.save_seconds = 0.0
+        #: Why learning has stopped; None while it goes on.
+        self.failure: Exception | None = None
+        state.on_window = self._keep_window
+        state.on_refused = self._keep_refusal
+        self._thread = threading.Thread(
+            target=self._run, name=f"boostline-learn-{state.name}", daemon=True
+        )
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There is something new in the log."""
+        if self._bell.empty():
+            self._bell.put(None)
+
+    def version(self) -> int:
+        """The offset that the state has reached."""
+        head, to_apply = self._writer.heads
+        return head if self.state.offset >= to_apply else self.state.offset
+
+    def lag(self) -> int:
+        """How many offsets it is behind."""
+        head, to_apply = self._writer.heads
+        return 0 if self.state.offset >= to_apply else head - self.state.offset
+
+    def reach(self, offset: int, timeout: float) -> bool:
+        """Wait until it has applied an event."""
+        end = time.monotonic() + timeout
+        while self.version() < offset and self.failure is None:
+            if time.monotonic() > end:
+                return False
+            self.wake()
+            time.sleep(0.002)
+        return self.failure is None
+
+    def close(self, *, snapshot: bool = True, finish: bool = True) -> None:
+        """Learn what is on disk if asked to, save, and end."""
+        if finish:
+            self.reach(self._writer.head, 60.0)
+        self._ended = True
+        self.wake()
+        self._thread.join()
+        if self._saving is not None:
+            self._saving.join()
+        if snapshot and self.state.model.clock != self._saved_clock:
+            self._save(self.state)
+        self._log.close()
+
+    def save_now(self) -> None:
+        """Make a snapshot and wait until it is in the log."""
+        if self._saving is not None:
+            self._saving.join()
+        with self.state.turn:
+            twin = self.state.frozen()
+        self._save(twin)
+
+    def _run(self) -> None:
+        while not self._ended:
+            try:
+                if not self._step():
+                    with contextlib.suppress(queue.Empty):
+                        self._bell.get(timeout=0.5)
+            except Exception as error:
+                self.failure = error
+                _LOG.critical("%s has stopped learning: %s", self.state.name, error, exc_info=True)
+                return
+
+    def _step(self) -> bool:
+        """Apply a few events; tell whether there were any."""
+        _, to_apply = self._writer.heads
+        if self.state.offset >= to_apply:
+            self._save_if_due()
+            return False
+        began = time.perf_counter()
+        events = self._log.to_learn(self.state.offset, to_apply, most=64)
+        if not events:
+            raise StoreError(f"the log lacks the events from {self.state.offset + 1} to {to_apply}")
+        for event, shown in events:
+            if self._ended:
+                break
+            self.state.apply(event, partial(self._ranking, shown))
+        clock = self.state.model.clock
+        self.n_learned += clock - self._clock
+        self._clock = clock
+        self.busy_seconds += time.perf_counter() - began
+        self._save_if_due()
+        return True
+
+    def _ranking(self, shown: Event | None, offset: int) -> Event | None:
+        return shown if shown is not None and shown.offset == offset else self._log.at(offset)
+
+    def _save_if_due(self) -> None:
+        rows = self._clock - self._saved_clock
+        seconds = time.monotonic() - self._saved_at
+        if rows < self._every_rows and not (rows and seconds > self._every_seconds):
+            return
+        if self._saving is not None and self._saving.is_alive():
+            return  # the last one is not done: the disk is slow
+        used = time.thread_time()
+        twin = self.state.frozen()  # nobody else changes it, so rankings need not wait
+        self.save_seconds += time.thread_time() - used
+        self._saved_clock, self._saved_at = twin.model.clock, time.monotonic()
+        self._saving = threading.Thread(
+            target=self._save, args=(twin,), name=f"boostline-save-{twin.name}", daemon=True
+        )
+        self._saving.start()
+
+    def _save(self, state: ReplicaState) -> None:
+        began, used = time.perf_counter(), time.thread_time()
+        try:
+            told = self._snapshots.write(state)
+            self.save_seconds += time.thread_time() - used
+            entry = self._writer.write(
+                Entry(kind="snapshot", body=json.dumps({"snapshot": told}).encode())
+            )
+        except (OSError, MemoryError) as error:
+            _LOG.error("a snapshot of %s could not be written: %s", state.name, error)
+            return
+        self._saved_clock, self._saved_at = state.model.clock, time.monotonic()
+        self._snapshots.add(told, entry.time)
+        self._snapshots.thin(state.name, entry.time)
+        _LOG.info(
+            "snapshot of %s at %d: %.1f MB in %.2f s",
+            *(state.name, state.offset, told["bytes"] / 1e6, time.perf_counter() - began),
+        )
+
+    def _keep_window(self, number: int, figures: dict[str, Any]) -> None:
+        restarts = figures.get("restarts", 0)
+        if restarts > self._restarts:
+            _LOG.warning(
+                "drift: %s has started anew by row %d (%d times so far)",
+                *(self.state.name, figures["clock"], restarts),
+            )
+        self._restarts = restarts
+        sql = "INSERT OR REPLACE INTO windows VALUES (?, ?, ?)"
+        self._writer.later(sql, self.state.name, number, json.dumps(figures).encode())
+
+    def _keep_refusal(self, offset: int, reason: str) -> None:
+        _LOG.warning("%s did not learn event %d: %s", self.state.name, offset, reason)
+        sql = "INSERT OR REPLACE INTO refused VALUES (?, ?, ?)"
+        self._writer.later(sql, self.state.name, offset, reason)

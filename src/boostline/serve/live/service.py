@@ -1,0 +1,386 @@
+"""The service: what becomes of a ranking that is asked for and of feedback that comes.
+
+Everything here runs in the thread of the event loop; replicas learn in threads of their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import threading
+import time
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from orjson import dumps, loads
+
+from boostline.contract.frames import near_name
+from boostline.serve.errors import Problem
+from boostline.serve.live.erasure import erase
+from boostline.serve.live.expiry import Expiry
+from boostline.serve.live.features import FeatureError
+from boostline.serve.live.models import Models
+from boostline.serve.live.replica import Replica
+from boostline.serve.live.requests import FeedbackRequest, Limits, RankRequest
+from boostline.serve.store.commit_queue import Answer, CommitQueue, Tell
+from boostline.serve.store.log import Event, Log, StoreError
+from boostline.serve.store.writer import Checkpoints, Entry, Writer
+
+__all__ = ["Service", "Settings"]
+
+Record = Event | Entry
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the service is to behave.
+
+    Attributes
+    ----------
+    new_labels : str
+        Labels in feedback that nobody knows: ``"refuse"`` or ``"add"``.
+    expire : float or None
+        Seconds after which a ranking without feedback is given up.
+    assume : str
+        What is assumed of such rankings: ``"nothing"``, or ``"none"``: none of the labels shown was relevant.
+    """
+
+    new_labels: str = "refuse"
+    expire: float | None = None
+    assume: str = "nothing"
+    snapshot_rows: int = 2000
+    snapshot_seconds: float = 300.0
+    threads: int = 1
+    limits: Limits = field(default_factory=Limits)
+
+
+class Service:
+    """A store, its models and its clients.
+
+    Parameters
+    ----------
+    path
+        The store, which exists (`opening.open_store`).
+    settings
+        How to behave.
+    """
+
+    def __init__(self, path: str, settings: Settings | None = None) -> None:
+        self.path = path
+        self.settings = settings or Settings()
+        self.started = time.time()
+        self.writer = Writer(path)
+        self.log = Log(path, self.writer.shared)
+        self.checkpoints = Checkpoints(path, self.writer)
+        self.models = Models(self)
+        self.labels = self.models.champion.state.labels.copy()
+        self._counted_from = self.writer.head
+        self.queue = CommitQueue(self.writer, self._answer, self._wake)
+        self.expired_to = _expired_to(self.log)
+        self._expiry = None
+        if self.settings.expire is not None:
+            self._expiry = Expiry(self, self.settings.expire, self.settings.assume)
+        self._changing_labels = asyncio.Lock()
+        #: Rankings, and those of them with feedback. The log may be long: it is counted beside the requests.
+        self.n_rankings, self.n_with_feedback = 0, 0
+        self._counting = threading.Thread(target=self._count, name="boostline-count", daemon=True)
+        self._counting.start()
+
+    def close(self, *, finish: bool = True) -> None:
+        """Write what is waiting, learn it, save, and end."""
+        if self._expiry is not None:
+            self._expiry.close()
+        self.queue.close()
+        self.models.close(finish=finish)
+        self._counting.join()
+        self.checkpoints.close()
+        self.writer.close()
+
+    @property
+    def champion(self) -> Replica:
+        return self.models.champion
+
+    # Ranking.
+
+    def rank(self, request: RankRequest, tell: Tell) -> None:
+        """Have the answer told: at once, or when it is on disk. What cannot be answered is raised, or told."""
+        if request.id in self.queue.by_id:
+            self._rank_again(request, tell)
+            return
+        try:
+            self._rank_new(request, tell)
+        except Problem:
+            # What is there already is answered as it was then, whatever the model thinks of it by now.
+            if request.id is None or not self.records(request.id):
+                raise
+            self._rank_again(request, tell)
+
+    def _rank_new(self, request: RankRequest, tell: Tell) -> None:
+        """Rank what is taken to be new; whether it is turns out when it is written."""
+        self._refuse_if_busy()
+        id = request.id or new_id()
+        replica = self.champion
+        state = replica.state
+        with state.turn:
+            version, is_cold, labels = replica.version(), state.is_cold, state.labels
+            try:
+                scores, probabilities = state.rank(request.features)
+            except FeatureError as error:
+                raise Problem(422, str(error), error.field) from None
+            except (ValueError, TypeError) as error:
+                raise Problem(422, str(error), "features") from None
+            names, active = labels.names, labels.active.tolist()
+        score, probability = scores.tolist(), probabilities.tolist()
+        order = sorted(active, key=score.__getitem__, reverse=True)[: request.top]
+        shown = [
+            {"label": names[i], "score": score[i], "probability": round(probability[i], 6)}
+            for i in order
+        ]
+        told: dict[str, Any] = {"id": id, "model": "champion", "version": version, "labels": shown}
+        if is_cold:
+            told["cold"] = True
+        answer = dumps(told)
+        scored = array("f", score).tobytes()
+        entry = Entry(
+            "rank", id, None, request.raw, answer, scored, request, request.id is not None
+        )
+        self.queue.submit(entry, tell)
+
+    def _rank_again(self, request: RankRequest, tell: Tell) -> None:
+        first = self._ranked_before(request)
+        if isinstance(first, Entry):
+            first.tell.append(tell)
+        else:
+            tell(first)
+
+    def _ranked_before(self, request: RankRequest) -> bytes | Entry:
+        """What was answered then, or the entry that is on its way to the disk."""
+        assert request.id is not None
+        known = self.records(request.id)
+        if not known:
+            raise Problem(410, f"id is {request.id!r}, whose events were compacted away", "id")
+        first = known[0]
+        _refuse_erased(known)
+        if first.kind != "rank" or first.answer is None:
+            raise Problem(
+                409,
+                f"id is {request.id!r}, which is that of a labelled example, but must be new",
+                "id",
+            )
+        if not request.same(loads(first.body)):
+            raise Problem(
+                409,
+                f"id is {request.id!r}, which was ranked with other features or another top, but must be new",
+                "id",
+            )
+        return first if isinstance(first, Entry) else first.answer
+
+    # Feedback.
+
+    def feedback(self, request: FeedbackRequest, tell: Tell) -> None:
+        """Have the answer told: at once, or when it is on disk. What cannot be answered is raised, or told."""
+        known = self.records(request.id)
+        _refuse_erased(known)
+        if self.log.is_gone(request.id):
+            raise Problem(410, f"id is {request.id!r}, whose events were compacted away", "id")
+        if not known and request.features is None:
+            raise Problem(404, f"id is {request.id!r}, but no ranking has this id", "id")
+        if known and request.features is not None:
+            first = loads(known[0].body)
+            theirs = first["features"] if first.get("features") is not None else first.get("text")
+            if theirs != request.features:
+                raise Problem(
+                    409,
+                    f"id is {request.id!r}, which came with other features, but must be new",
+                    "id",
+                )
+        before = [record for record in known if record.kind == "feedback"]
+        told = request.told
+        if before:
+            latest = loads(before[-1].body)
+            if all(latest.get(name) == value for name, value in told.items()):
+                if request.revision not in (None, latest["revision"]):
+                    raise _wrong_revision(request, latest["revision"])
+                if isinstance(before[-1], Entry):
+                    before[-1].tell.append(tell)
+                else:
+                    tell(_feedback_answer(before[-1]))
+                return
+        revision = len(before) + 1
+        if request.revision not in (None, revision):
+            raise _wrong_revision(request, len(before))
+        self._refuse_if_busy()
+        add = self._new_labels(request)
+        shown = known[0] if known and known[0].kind == "rank" else None
+        learn = not before and not (shown is not None and self._was_assumed(shown))
+        body: dict[str, Any] = {"revision": revision, "learn": learn, **told}
+        if add:
+            body["add"] = add
+        if not known:
+            self._check_features(request.features)
+            body["text" if isinstance(request.features, str) else "features"] = request.features
+        of = shown.offset if isinstance(shown, Event) else shown
+        entry = Entry("feedback", request.id, of, dumps(body), data=body)
+        self.queue.submit(entry, tell)
+
+    def _new_labels(self, request: FeedbackRequest) -> list[str]:
+        new = []
+        for label_field, label in request.named:
+            if label in self.labels.place:
+                continue
+            if self.settings.new_labels != "add":
+                near = near_name(label, self.labels.names)
+                meant = "" if near is None else f" (is {near!r} meant?)"
+                raise Problem(
+                    422,
+                    f"{label_field} has label {label!r}{meant}, but labels must be those of the model (see /labels)",
+                    label_field,
+                )
+            new.append(label)
+        if len(self.labels.names) + len(new) > self.settings.limits.labels:
+            raise Problem(
+                422, f"there would be more than {self.settings.limits.labels} labels", "relevant"
+            )
+        return new
+
+    def _check_features(self, features: Any) -> None:
+        state = self.champion.state
+        try:
+            with state.turn:
+                state.features.check(features)
+        except FeatureError as error:
+            raise Problem(422, str(error), error.field) from None
+
+    def _was_assumed(self, shown: Record) -> bool:
+        """Whether it was learned that none of its labels was relevant, because no feedback came in time."""
+        return shown.offset is not None and shown.offset <= self.expired_to
+
+    # Changes.
+
+    async def change_labels(self, change: dict[str, Any]) -> None:
+        """Add, rename, retire or restore labels."""
+        async with self._changing_labels:
+            self.labels.check(change)
+            await self.queue.record("labels", change)
+            self.labels.apply(change)
+
+    async def erase(self, id: str) -> dict[str, Any]:
+        """Erase what the log has of an id."""
+        return await erase(self, id)
+
+    def give_up(self, rankings: list[tuple[int, str]], to: int, assume: str) -> bool:
+        """Assume something of rankings (offset, id) that got no feedback; called by another thread.
+
+        Whether feedback has come after all is decided where feedback is decided: in the loop.
+        """
+
+        async def decide() -> None:
+            still = [
+                offset
+                for offset, id in rankings
+                if all(record.kind != "feedback" for record in self.records(id))
+            ]
+            told: dict[str, Any] = {"to": to, "n": len(still), "assume": assume}
+            if assume == "none":
+                told["offsets"] = still
+                self.expired_to = to
+            await self.queue.record("expire", told)
+
+        loop = self.queue.loop
+        if loop is None or not loop.is_running():
+            return False
+        try:
+            asyncio.run_coroutine_threadsafe(decide(), loop).result(60.0)
+        except (Problem, TimeoutError):
+            return False
+        return True
+
+    def _count(self) -> None:
+        log = Log(self.path)
+        try:
+            found = log.counts(self._counted_from)
+        finally:
+            log.close()
+        self.n_rankings += found["rankings"]
+        self.n_with_feedback += found["with_feedback"]
+
+    # What is on disk.
+
+    def _answer(self, entry: Entry) -> Answer:
+        if entry.error is not None:
+            return Problem(507, str(entry.error), retry_after=5)
+        if entry.offset is not None:
+            self._keep_count(entry)
+            return _feedback_answer(entry) if entry.kind == "feedback" else entry.answer or b""
+        try:  # its id was there already
+            answer = self._ranked_before(entry.data)
+        except (Problem, StoreError) as problem:
+            return problem
+        assert isinstance(answer, bytes)  # it is on disk
+        return answer
+
+    def _wake(self, entries: list[Entry]) -> None:
+        if any(entry.kind != "rank" for entry in entries):
+            self.models.wake()
+
+    def _keep_count(self, entry: Entry) -> None:
+        if entry.kind == "rank":
+            self.n_rankings += 1
+        elif entry.kind == "feedback":
+            told = entry.data
+            self.n_with_feedback += told["revision"] == 1 and entry.of is not None
+            if "add" in told:
+                self.labels.apply({"add": told["add"]})
+
+    def records(self, id: str) -> list[Record]:
+        """All that is known of an id: on disk, and on its way there."""
+        return [*self.log.of_id(id), *self.queue.by_id.get(id, ())]
+
+    def _refuse_if_busy(self) -> None:
+        if len(self.queue) >= self.settings.limits.queue:
+            raise Problem(429, "too many requests wait for the disk", retry_after=1)
+
+
+def new_id() -> str:
+    """An id that sorts by time, which keeps the index small, and that nobody can guess."""
+    return f"{time.time_ns() // 1000:x}-{secrets.token_hex(8)}"
+
+
+def _feedback_answer(record: Record) -> bytes:
+    body = record.data
+    answer = {
+        "id": record.id,
+        "revision": body["revision"],
+        "offset": record.offset,
+        "learn": body["learn"],
+    }
+    if not body["learn"]:
+        answer["note"] = "kept, and not learned: an earlier answer for this id was learned already"
+    return dumps(answer)
+
+
+def _refuse_erased(known: Sequence[Record]) -> None:
+    if known and b'"erased"' in known[0].body and loads(known[0].body).get("erased"):
+        raise Problem(410, f"id is {known[0].id!r}, which was erased", "id")
+
+
+def _wrong_revision(request: FeedbackRequest, latest: int) -> Problem:
+    return Problem(
+        409,
+        f"revision is {request.revision}, but the latest is {latest}: the labels of the latest again, or others with "
+        f"revision {latest + 1}",
+        "revision",
+    )
+
+
+def _expired_to(log: Log) -> int:
+    told = [event.data for event in log.of_kinds("expire")]
+    return max((one["to"] for one in told if one["assume"] == "none"), default=0)
+
+
+def store_bytes(path: str) -> int:
+    """What the store takes on disk, its write-ahead log included."""
+    return sum(os.path.getsize(path + end) for end in ("", "-wal") if os.path.exists(path + end))

@@ -1,0 +1,1 @@
+"""What an operator needs: status, metrics, verification, export, replay, compaction."""
