@@ -43,8 +43,9 @@ def test_members_of_a_committee_are_named(default):
     assert all(row.nodes is None for row in rows)
     assert sum(row.importance for row in rows) == pytest.approx(1.0)
     assert rows[0].to_dict()["detail"] == "kernel"
-    assert look.summary(model)["kinds"] == {"committee": 1, "recency": 3}
-    assert look.summary(model)["learners"] == 11
+    kinds = look.summary(model)["kinds"]
+    assert kinds == {**dict.fromkeys([*PARTS, *FOLLOWERS], 1), "recency": 3}
+    assert look.summary(model)["learners"] == sum(kinds.values()) == 11
     assert "trees" not in look.summary(model)
 
 

@@ -1,6 +1,7 @@
 """What `boostline.inspect` says, against brute force and the model's own scores."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from sklearn.metrics import label_ranking_loss
 import boostline as bl
 from boostline import inspect as look
 from boostline import saving
+from boostline.inspect.label_rows import worst_first
 from boostline.inspect.summaries import summary_in_words
 
 
@@ -69,7 +71,8 @@ def test_listened_is_the_probability_of_being_followed(stream):
 
 def test_the_table_of_learners_is_the_models(model):
     rows = look.learners(model)
-    assert [r.edge for r in rows] == model.edges().tolist()
+    edges = [None] * 12 if is_label_ranker(model) else model.edges().tolist()
+    assert [r.edge for r in rows] == edges
     assert sum(r.importance for r in rows) == pytest.approx(1.0)
     arrays = model.state()["arrays"]
     for row in rows:
@@ -187,7 +190,7 @@ def test_bad_questions_are_refused(stream):
 def brute_force(scores, relevant, known=None):
     """Means per label, pair by pair."""
     k = scores.shape[1]
-    missed, intruded, place = ([[] for _ in range(k)] for _ in range(3))
+    missed, false_alarms, place = ([[] for _ in range(k)] for _ in range(3))
     for i, (s, y) in enumerate(zip(scores, relevant, strict=True)):
         mask = np.ones(k, bool) if known is None else known[i]
         yes, no = np.flatnonzero(y & mask), np.flatnonzero(~y & mask)
@@ -198,8 +201,10 @@ def brute_force(scores, relevant, known=None):
             others = [b for b in np.flatnonzero(mask) if b != a]
             place[a].append(1 + sum((s[b] > s[a]) + 0.5 * (s[b] == s[a]) for b in others))
         for b in no:
-            intruded[b].append(np.mean([(s[b] > s[a]) + 0.5 * (s[b] == s[a]) for a in yes]))
-    return [[np.mean(c) if c else np.nan for c in column] for column in (missed, intruded, place)]
+            false_alarms[b].append(np.mean([(s[b] > s[a]) + 0.5 * (s[b] == s[a]) for a in yes]))
+    return [
+        [np.mean(c) if c else np.nan for c in column] for column in (missed, false_alarms, place)
+    ]
 
 
 @pytest.mark.parametrize("partly", [False, True])
@@ -215,9 +220,9 @@ def test_the_table_of_labels_against_brute_force(partly):
         part = slice(start, start + 41)
         losses.update(scores[part], Y[part], None if known is None else ~known[part])
     rows = losses.table()
-    missed, intruded, place = brute_force(scores, Y, known)
+    missed, false_alarms, place = brute_force(scores, Y, known)
     np.testing.assert_allclose([r.missed for r in rows], missed)
-    np.testing.assert_allclose([r.intruded for r in rows], intruded)
+    np.testing.assert_allclose([r.false_alarms for r in rows], false_alarms)
     np.testing.assert_allclose([r.rank for r in rows], place)
     assert np.isnan(rows[3].missed) and rows[3].to_dict()["missed"] is None
     ordered = look.label_table(scores, Y, list("abcdefg"), None if known is None else ~known)
@@ -266,7 +271,7 @@ def test_a_recorder_keeps_a_bounded_even_history(stream):
         assert len(recorder.history) < 40
     history = recorder.history
     assert history.clock[0] == 1 and history.clock[-1] > 280
-    assert history.weights.shape == history.edges.shape == (len(history), 3)
+    assert history.weights.shape == history.expert_weights.shape == (len(history), 3)
     assert set(np.diff(history.clock[1:])) == {8}  # the least power of 2 that leaves fewer than 40
     assert history.mean_loss[-1] == pytest.approx(history.loss[-1] / history.ranked[-1])
     total = np.nansum(history.recent_loss * np.diff(history.ranked, prepend=0))
@@ -274,7 +279,6 @@ def test_a_recorder_keeps_a_bounded_even_history(stream):
     expected = bl.AdaOLMR(5, learners=bl.learners.paper_trees(3))
     expected.learn(X[: history.clock[-1]], Y[: history.clock[-1]])
     np.testing.assert_array_equal(history.weights[-1], expected.learner_weights)
-    np.testing.assert_array_equal(history.edges[-1], expected.edges())
     assert history.loss[-1] == expected.suffered_loss
 
 
@@ -337,6 +341,56 @@ def test_the_page_escapes_what_it_is_given(stream):
     assert "<script>" not in page and "<b>" not in page and "<i>" not in page
     assert page.count("<picture>") == 6
     assert "&lt;script&gt;" in page
+
+
+def report_of(model, **parts):
+    pytest.importorskip("matplotlib")
+    return re.sub(r"<style>.*?</style>", " ", look.html_report(model, **parts), flags=re.S)
+
+
+def test_a_mixture_has_no_edges(stream):
+    X, Y = stream
+    model = bl.LabelRanker(5)
+    model.learn(X, Y)
+    assert "edge" not in " ".join(key for key, _ in summary_in_words(model))
+    assert not {"mean_edge", "best_edge"} & set(look.summary(model))
+    page = report_of(model)
+    assert "dge" not in page.replace("edge-", "")
+    assert "rank loss alone" in page
+    assert "Edge: advantage" in report_of(bl.OnlineBMR(5, learners=bl.learners.paper_trees(2)))
+
+
+def test_labels_with_few_rows_are_not_the_worst():
+    relevant = [9, 10, 400, 1, 0]
+    missed = [0.9, 0.2, 0.1, 1.0, np.nan]
+    rows = [
+        look.LabelRow(i, f"label{i}", n, m, 0.1, 2.0)
+        for i, (n, m) in enumerate(zip(relevant, missed, strict=True))
+    ]
+    assert [row.label for row in worst_first(rows)] == [1, 2, 3, 0, 4]
+    page = report_of(bl.LabelRanker(5), labels=rows)
+    assert "label1" in page and "label0" not in page and "label3" not in page
+    assert "Not shown: 3 labels with fewer than 10 relevant rows" in page
+
+
+def test_the_page_stays_short(stream):
+    X, _ = stream
+    Y = np.random.default_rng(0).random((300, 600)) < 0.1
+    model = bl.LabelRanker(600, learners=[bl.learners.Linear()])
+    recorder = look.Recorder()
+    for start in range(0, 300, 50):
+        part = slice(start, start + 50)
+        recorder.record(model, model.learn(X[part], Y[part]), Y[part])
+    page = report_of(
+        model,
+        history=recorder.history,
+        labels=recorder.labels.table(),
+        why=look.explain(model, X[0], 1),
+    )
+    # One learner: its weight is a flat line, and charts of learners would have one bar.
+    assert page.count("<picture>") == 2
+    assert page.count("<tr>") < 60
+    assert "more rows are left out" in page
 
 
 @pytest.mark.gate

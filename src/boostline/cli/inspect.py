@@ -181,7 +181,6 @@ def _print_json(path: Path, model: Any, names: Any, labels: Any, why: Any) -> No
 def _print_tables(path: Path, model: Any, names: Any, labels: Any, top: int) -> None:
     from boostline import inspect as look
     from boostline.inspect import report
-    from boostline.inspect.label_rows import worst_first
     from boostline.inspect.summaries import summary_in_words
 
     print_pairs([*summary_in_words(model), ("file", size(path.stat().st_size))], title=str(path))
@@ -193,8 +192,8 @@ def _print_tables(path: Path, model: Any, names: Any, labels: Any, top: int) -> 
         title = _title("Features that split", len(features), top)
         tables.append(report.feature_table(features, title))
     if labels is not None:
-        title = _title("Labels ranked worst", len(labels), top)
-        tables.append(report.label_table(worst_first(labels), title))
+        title = _title("Labels ranked worst", len(report.with_enough_rows(labels)), top)
+        tables.append(report.label_table(labels, title))
     for table in tables:
         print_table(table, top or None)
 

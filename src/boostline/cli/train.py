@@ -146,6 +146,5 @@ def _print(result: dict[str, Any]) -> None:
         ("rows learned in all", f"{result['clock']:,}"),
         ("features, labels", f"{result['features'] or '-'}, {result['labels']}"),
         ("mean rank loss", "-" if loss is None else f"{loss:.4f} (before learning each row)"),
-        ("memory", f"{result['memory_bytes'] / 1e6:.1f} MB"),
     ]
     print_pairs(pairs)

@@ -171,7 +171,6 @@ class TrainingRun:
             "mean_rank_loss": self._booster.suffered_loss / ranked if ranked else None,
             "seconds": seconds,
             "rows_per_second": learned / seconds if seconds > 0 else None,
-            "memory_bytes": self._model.memory_usage(),
             "file_bytes": os.path.getsize(self._path),
             "stopped": stopped,
             "signal": interrupt.number.name if stopped else None,

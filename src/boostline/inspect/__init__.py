@@ -1,12 +1,12 @@
 """Inspect a model: which learners matter, which features its trees use, why a label is ranked where it is.
 
 ==================  ==========================================================================
-`learners`          every learner: weight, edge, how much it is used, size
+`learners`          every learner: weight, loss, how much it is used, size
 `feature_splits`    which features the trees split on
 `explain`           what learners, features, words and past rows add to a label's score
 `tree_path`         the decisions of one tree for a row
 `label_table`       which labels are ranked badly
-`Recorder`          weights, edges and loss along the stream
+`Recorder`          weights and loss along the stream
 `html_report`       everything on one HTML page
 ==================  ==========================================================================
 """

@@ -26,7 +26,7 @@ class LabelRow:
         Rows in which it was relevant, among those with a pair to rank.
     missed : float
         Mean share of the irrelevant labels that were ranked above it when it was relevant (ties count half).
-    intruded : float
+    false_alarms : float
         Mean share of the relevant labels that it was ranked above when it was irrelevant (ties count half).
     rank : float
         Mean place in the ranking when it was relevant; 1 is the best, ties take the mean place.
@@ -36,7 +36,7 @@ class LabelRow:
     name: Any
     relevant: int
     missed: float
-    intruded: float
+    false_alarms: float
     rank: float
 
     def to_dict(self) -> dict[str, Any]:
@@ -50,8 +50,8 @@ class LabelRow:
 class LabelLosses:
     """Sums per label over a stream, block by block; O(k log k) per row.
 
-    The rank loss of a row is the mean of `missed` over its relevant labels, and also the mean of `intruded` over its
-    irrelevant ones.
+    The rank loss of a row is the mean of `missed` over its relevant labels, and also the mean of `false_alarms` over
+    its irrelevant ones.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class LabelLosses:
                 name=i if names is None else names[i],
                 relevant=int(n_yes[i]),
                 missed=float(columns[0, i]),
-                intruded=float(columns[1, i]),
+                false_alarms=float(columns[1, i]),
                 rank=float(columns[2, i]),
             )
             for i in range(self.n_labels)
@@ -115,7 +115,9 @@ class LabelLosses:
 def label_table(
     scores: Any, relevant: Any, names: Sequence[Any] | None = None, unknown: Any = None
 ) -> list[LabelRow]:
-    """Return how well each label is ranked, worst first, from scores (n, k) and indicators (n, k).
+    """Return how well each label is ranked, from scores (n, k) and indicators (n, k).
+
+    The worst come first, and labels with fewer than 10 relevant rows last.
 
     Examples
     --------
@@ -128,9 +130,21 @@ def label_table(
     return worst_first(losses.table(names))
 
 
+# Fewer relevant rows than this say nothing about how well a label is ranked.
+ENOUGH_ROWS = 10
+
+
 def worst_first(rows: list[LabelRow]) -> list[LabelRow]:
-    """Sort by what is missed; labels that were never relevant come last."""
-    return sorted(rows, key=lambda row: (np.isnan(row.missed), -row.missed, row.label))
+    """Sort by what is missed; labels with fewer than 10 relevant rows come last."""
+    return sorted(
+        rows,
+        key=lambda row: (
+            row.relevant < ENOUGH_ROWS,
+            np.isnan(row.missed),
+            -row.missed,
+            row.label,
+        ),
+    )
 
 
 def _above(which: BoolArray, ranking: Ranking) -> FloatArray:

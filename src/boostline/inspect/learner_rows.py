@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from boostline.array_types import FloatArray
+from boostline.boosters import LabelRanker
 from boostline.inspect.trees import (
     Tree,
     details_of_votes,
@@ -31,8 +32,9 @@ class LearnerRow:
         The member of a ``committee``, which has a vote for each; the decay of a ``recency``; else nothing.
     weight : float
         alpha^i; of a LabelRanker the learner's share in the scores.
-    edge : float
-        Its empirical edge over random guessing on all that was learned.
+    edge : float or None
+        Its empirical edge over random guessing on all that was learned. None in a LabelRanker: its costs follow from
+        the mixture, and say nothing about a learner alone.
     listened : float
         Probability that the followed expert contains it.
     importance : float
@@ -47,7 +49,7 @@ class LearnerRow:
     kind: str
     detail: str
     weight: float
-    edge: float
+    edge: float | None
     listened: float
     importance: float
     expert_loss: float
@@ -82,7 +84,8 @@ def learners(model: Any) -> list[LearnerRow]:
 
 def rows_of(model: Any, trees: dict[int, Tree]) -> list[LearnerRow]:
     """The rows, given the model's trees."""
-    weights, edges, heard = model.learner_weights, model.edges(), listened(model)
+    weights, heard = model.learner_weights, listened(model)
+    edges = None if isinstance(model, LabelRanker) else model.edges()
     shares = importances(model)
     examples = max(1, int(model.label_set_sizes.sum()))
     rows = []
@@ -95,7 +98,7 @@ def rows_of(model: Any, trees: dict[int, Tree]) -> list[LearnerRow]:
                 kind=kind,
                 detail=detail,
                 weight=float(weights[i]),
-                edge=float(edges[i]),
+                edge=None if edges is None else float(edges[i]),
                 listened=float(heard[i]),
                 importance=float(shares[i]),
                 expert_loss=float(model.expert_losses[i]) / examples,

@@ -52,14 +52,14 @@ def weights_over_time(history: Recording, names: list[str], width: float = WIDE)
 
 
 def learners_picture(rows: list[LearnerRow], width: float = WIDE) -> Figure:
-    """Edges and weights of all learners, in their order."""
-    values = {
-        "edge over random guessing": [row.edge for row in rows],
-        "weight": [row.weight for row in rows],
-    }
+    """Weights of all learners, in their order, and their edges if they have any."""
+    values = {"weight": [row.weight for row in rows]}
+    edges = [row.edge for row in rows if row.edge is not None]
+    if edges:
+        values["edge over random guessing"] = edges
     if len(rows) <= MOST_BARS:
         return _bars([f"{row.index} {row.name}" for row in rows], values, width)
-    figure, grid = panels(2, 2.4, width)
+    figure, grid = panels(len(values), 2.4, width)
     for axes, (title, heights) in zip(grid, values.items(), strict=True):
         axes.bar([row.index for row in rows], heights, color=BLUE)
         axes.axhline(0, color="black", linewidth=0.8)
@@ -79,7 +79,7 @@ def features_picture(rows: list[FeatureRow], width: float = WIDE) -> Figure:
 
 def labels_picture(rows: list[LabelRow], width: float = WIDE) -> Figure:
     """The labels that are ranked worst."""
-    shown = [row for row in rows if not np.isnan(row.missed)][:MOST_BARS]
+    shown = rows[:MOST_BARS]
     missed = [100 * row.missed for row in shown]
     title = "irrelevant labels above it when it is relevant (%)"
     figure = _bars([row.name for row in shown], {title: missed}, width, RED)

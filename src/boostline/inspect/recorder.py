@@ -1,4 +1,4 @@
-"""What happens inside a model along the stream: weights, edges, loss."""
+"""What happens inside a model along the stream: weights and loss."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from boostline.inspect.label_rows import LabelLosses
 #: Methods of models after which something may be due to be recorded.
 _LEARNING = ("learn", "learn_with_probabilities")
 
-_COLUMNS = ("clock", "ranked", "loss", "weights", "edges", "expert_weights")
+_COLUMNS = ("clock", "ranked", "loss", "weights", "expert_weights")
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,14 @@ class Recording:
         Sum of the rank losses of the scores given before learning.
     weights : ndarray (m, N)
         The factor of each learner's votes, as in `learners`.
-    edges, expert_weights : ndarray (m, N)
-        As `Booster.edges` and `Booster.expert_weights`.
+    expert_weights : ndarray (m, N)
+        As `Booster.expert_weights`.
     """
 
     clock: NDArray[np.int64]
     ranked: NDArray[np.int64]
     loss: FloatArray
     weights: FloatArray
-    edges: FloatArray
     expert_weights: FloatArray
 
     def __len__(self) -> int:
@@ -172,7 +171,6 @@ def _snapshot(model: Any) -> tuple[Any, ...]:
         int(model.label_set_sizes.sum()),
         model.suffered_loss,
         model.learner_weights,
-        model.edges(),
         model.expert_weights,
     )
 

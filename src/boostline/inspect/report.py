@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from html import escape
 from typing import Any
@@ -14,14 +14,14 @@ from boostline.display.html import chart, page
 from boostline.display.tables import NONE, Table, share
 from boostline.inspect import feature_rows, learner_rows, pictures
 from boostline.inspect.explanations import Explanation
-from boostline.inspect.label_rows import LabelRow, worst_first
+from boostline.inspect.label_rows import ENOUGH_ROWS, LabelRow, worst_first
 from boostline.inspect.recorder import Recording
 from boostline.inspect.summaries import summary_in_words
 from boostline.inspect.texts import TextExplanation
 from boostline.inspect.trees import trees_of
 
-_MOST_ROWS = 500
-_MOST_PARTS = 30
+# Longer tables are not read; `boostline inspect --json` has all rows.
+_MOST_ROWS = 25
 
 
 def html_report(
@@ -70,42 +70,47 @@ def html_report(
                 "Learning curve",
                 "Rank loss of the scores given before each row was learned; 0 is perfect, 0.5 is guessing.",
             ),
-            chart(
-                partial(pictures.weights_over_time, history, names),
-                "Learners' weights",
-                "The six with the largest weights at the end; grey: all others.",
-            ),
         ]
+        if len(learners) > 1:
+            parts.append(
+                chart(
+                    partial(pictures.weights_over_time, history, names),
+                    "Learners' weights",
+                    "The six with the largest weights at the end; grey: all others.",
+                )
+            )
     if why is not None:
         parts += [
             f"<h2>Why {escape(str(why.name))}</h2>",
             f"<p>Score {why.score:.4f}, place {why.rank} of {model.n_labels}.</p>",
             *_what_spoke(why),
-            chart(
-                partial(pictures.explanation_picture, why),
-                "What moves it",
-                "What each learner adds to this label's score, compared with the average label.",
-            ),
         ]
-    parts += [
-        "<h2>Learners</h2>",
-        chart(partial(pictures.learners_picture, learners), "Edges and weights of the learners"),
-        learner_table(learners).html(_MOST_ROWS),
-    ]
+        if len(learners) > 1:
+            parts.append(
+                chart(
+                    partial(pictures.explanation_picture, why),
+                    "What moves it",
+                    "What each learner adds to this label's score, compared with the average label.",
+                )
+            )
+    parts.append("<h2>Learners</h2>")
+    if len(learners) > 1:
+        parts.append(chart(partial(pictures.learners_picture, learners), "Learners"))
+    parts.append(learner_table(learners).html(_MOST_ROWS))
     splits = [row for row in feature_rows.rows_of(booster, trees, features) if row.splits]
     if splits:
-        parts += [
-            "<h2>Features</h2>",
-            chart(partial(pictures.features_picture, splits), _most("Features that split", splits)),
-            feature_table(splits).html(_MOST_ROWS),
-        ]
+        parts.append("<h2>Features</h2>")
+        if len(splits) > 1:
+            title = _most("Features that split", splits)
+            parts.append(chart(partial(pictures.features_picture, splits), title))
+        parts.append(feature_table(splits).html(_MOST_ROWS))
     if labels is not None and any(row.relevant for row in labels):
-        ordered = worst_first(labels)
-        parts += [
-            "<h2>Labels</h2>",
-            chart(partial(pictures.labels_picture, ordered), _most("Labels ranked worst", ordered)),
-            label_table(ordered).html(_MOST_ROWS),
-        ]
+        parts.append("<h2>Labels</h2>")
+        enough = with_enough_rows(labels)
+        if len(enough) > 1:
+            title = _most("Labels ranked worst", enough)
+            parts.append(chart(partial(pictures.labels_picture, enough), title))
+        parts.append(label_table(labels).html(_MOST_ROWS))
     return page(title, parts)
 
 
@@ -115,9 +120,9 @@ def _what_spoke(why: Explanation) -> list[str]:
     if isinstance(why, TextExplanation):
         parts.append(f'<p class="words">{why.html()}</p>')
     if why.features:
-        parts.append(part_table(why).html(_MOST_PARTS))
+        parts.append(part_table(why).html(_MOST_ROWS))
     if why.rows:
-        parts.append(past_table(why).html(_MOST_PARTS))
+        parts.append(past_table(why).html(_MOST_ROWS))
     return parts
 
 
@@ -144,30 +149,41 @@ def past_table(why: Explanation, title: str = "") -> Table:
 
 
 def learner_table(rows: list[learner_rows.LearnerRow], title: str = "") -> Table:
-    """The learners, the most important first; the columns of trees only if there are trees."""
+    """The learners, the most important first, with the columns that say something of this model."""
     ordered = sorted(rows, key=lambda row: (-row.importance, row.index))
-    columns = ["learner", "kind", "weight", "edge", "followed", "importance", "rank loss up to it"]
-    cells = [
-        [
-            str(row.index),
-            row.name,
-            f"{row.weight:z.4f}",
-            f"{row.edge:z.4f}",
-            share(row.listened),
-            share(row.importance),
-            f"{row.expert_loss:.4f}",
-        ]
-        for row in ordered
-    ]
+    columns = ["learner", "kind", "weight"]
+    cells = [[str(row.index), row.name, f"{row.weight:z.4f}"] for row in ordered]
+    notes = []
+
+    def add(column: str, values: Iterable[str]) -> None:
+        columns.append(column)
+        for line, value in zip(cells, values, strict=True):
+            line.append(value)
+
+    losses = [f"{row.expert_loss:.4f}" for row in ordered]
+    if any(row.edge is None for row in rows):  # a mixture: its weights are shares
+        add("rank loss alone", losses)
+        notes.append("Weight: the learner's share in the scores.")
+    else:
+        add("edge", [f"{row.edge:z.4f}" for row in ordered])
+        notes.append("Edge: advantage over random guessing, from -1 to 1.")
+        if any(row.listened != 1.0 for row in rows):
+            add("followed", [share(row.listened) for row in ordered])
+            notes.append(
+                "Followed: probability that the expert that is followed contains the learner."
+            )
+        add("importance", [share(row.importance) for row in ordered])
+        add("rank loss up to it", losses)
+        notes.append(
+            "Importance: its share in all votes. Rank loss up to it: of the learners up to this one."
+        )
     if any(row.nodes is not None for row in rows):
-        columns += ["nodes", "depth"]
-        for row, line in zip(ordered, cells, strict=True):
-            line += [NONE if size is None else f"{size:,}" for size in (row.nodes, row.depth)]
-    note = (
-        "Edge: advantage over random guessing, from -1 to 1. Followed: probability that the expert that is followed "
-        "contains it. Importance: its share in all votes. Rank loss up to it: of the learners up to this one."
-    )
-    return Table(columns, cells, title, note)
+        for column, sizes in (
+            ("nodes", [row.nodes for row in ordered]),
+            ("depth", [row.depth for row in ordered]),
+        ):
+            add(column, [NONE if size is None else f"{size:,}" for size in sizes])
+    return Table(columns, cells, title, " ".join(notes))
 
 
 def feature_table(rows: list[feature_rows.FeatureRow], title: str = "") -> Table:
@@ -187,23 +203,36 @@ def feature_table(rows: list[feature_rows.FeatureRow], title: str = "") -> Table
     )
 
 
+def with_enough_rows(rows: list[LabelRow]) -> list[LabelRow]:
+    """The labels with enough relevant rows to be judged, the worst first."""
+    return [row for row in worst_first(rows) if row.relevant >= ENOUGH_ROWS]
+
+
 def label_table(rows: list[LabelRow], title: str = "") -> Table:
-    """How well each label is ranked."""
+    """How well the labels are ranked, the worst first, without those that have too few relevant rows."""
+    shown = with_enough_rows(rows)
+    left_out = len(rows) - len(shown)
+    note = (
+        "Missed: irrelevant labels above it when it is relevant. False alarms: relevant labels below it when it is "
+        "irrelevant. Both are 0 % at best, 50 % by chance. Mean position: when it is relevant, "
+        f"of {len(rows):,}."
+    )
+    if left_out:
+        note += f" Not shown: {left_out:,} labels with fewer than {ENOUGH_ROWS} relevant rows."
     return Table(
-        ["label", "relevant rows", "missed", "intruded", "mean place"],
+        ["label", "relevant rows", "missed", "false alarms", "mean position"],
         [
             [
                 str(row.name),
                 f"{row.relevant:,}",
                 share(row.missed),
-                share(row.intruded),
+                share(row.false_alarms),
                 NONE if np.isnan(row.rank) else f"{row.rank:.2f}",
             ]
-            for row in rows
+            for row in shown
         ],
         title,
-        f"Missed: irrelevant labels above it when it is relevant. Intruded: relevant labels that it is above when it "
-        f"is irrelevant. Both are 0 % at best, 50 % by chance. Mean place: when it is relevant, of {len(rows):,}.",
+        note,
     )
 
 

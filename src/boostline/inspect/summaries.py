@@ -8,7 +8,7 @@ from typing import Any
 from boostline.contract.text_models import is_text_model
 from boostline.display.tables import NONE, size
 from boostline.inspect.learner_rows import rows_of
-from boostline.inspect.trees import in_words, kinds_of_learners, trees_of
+from boostline.inspect.trees import in_words, trees_of
 
 
 def summary(model: Any) -> dict[str, Any]:
@@ -31,9 +31,9 @@ def summary(model: Any) -> dict[str, Any]:
     rows = rows_of(model, trees)
     ranked = int(model.label_set_sizes.sum())
     config = model.config()
-    edges = [row.edge for row in rows]
     kinds: dict[str, int] = {}
-    for kind in kinds_of_learners(model):
+    for row in rows:
+        kind = row.detail if row.kind == "committee" else row.kind
         kinds[kind] = kinds.get(kind, 0) + 1
     result: dict[str, Any] = {
         "algorithm": type(model).__name__,
@@ -48,10 +48,10 @@ def summary(model: Any) -> dict[str, Any]:
         "rows_without_pairs": model.rows_without_pairs,
         "mean_rank_loss": model.suffered_loss / ranked if ranked else None,
         "followed": getattr(model, "followed", model.n_learners),
-        "mean_edge": sum(edges) / len(edges),
-        "best_edge": max(edges),
         "memory_bytes": model.memory_usage(),
     }
+    if edges := [row.edge for row in rows if row.edge is not None]:
+        result |= {"mean_edge": sum(edges) / len(edges), "best_edge": max(edges)}
     if trees:
         nodes = [tree.n_nodes for tree in trees.values()]
         result["trees"] = {
@@ -70,11 +70,14 @@ def summary_in_words(model: Any) -> list[tuple[str, str]]:
     --------
     >>> import boostline as bl
     >>> dict(summary_in_words(bl.AdaOLMR(6, learners=bl.learners.paper_trees(10))))["learners"]
-    '10 (paper trees × 1)'
+    '10 (paper trees × 10)'
     """
     found = summary(model)
     settings = [_in_words(name, value) for name, value in found["settings"].items()]
-    kinds = [f"{in_words(kind)} × {n:,}" for kind, n in found["kinds"].items()]  # noqa: RUF001
+    kinds = [
+        in_words(kind) + (f" × {n:,}" if n > 1 else "")  # noqa: RUF001
+        for kind, n in found["kinds"].items()
+    ]
     loss = found["mean_rank_loss"]
     pairs = [
         ("algorithm", ", ".join([found["algorithm"], *settings, f"seed {found['seed']}"])),
@@ -84,11 +87,14 @@ def summary_in_words(model: Any) -> list[tuple[str, str]]:
         ("rows learned", f"{found['clock']:,}"),
         ("of these without a pair to rank", f"{found['rows_without_pairs']:,}"),
         ("mean rank loss", NONE if loss is None else f"{loss:.4f} (before learning each row)"),
-        ("edges", f"{found['mean_edge']:.4f} on average, {found['best_edge']:.4f} at best"),
-        ("learners followed", f"{found['followed']:,}"),
         ("restarts after a change", f"{found['restarts']:,}"),
         ("memory", size(found["memory_bytes"])),
     ]
+    if found["followed"] != found["learners"]:
+        pairs.append(("learners followed", f"{found['followed']:,}"))
+    if "mean_edge" in found:
+        text = f"{found['mean_edge']:.4f} on average, {found['best_edge']:.4f} at best"
+        pairs.append(("edges over random guessing", text))
     if "trees" in found:
         trees = found["trees"]
         text = f"{trees['nodes']:,} nodes, {trees['largest']:,} in the largest, {trees['deepest']} levels deep"

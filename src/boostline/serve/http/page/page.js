@@ -129,7 +129,7 @@ function labelRows(history, champion) {
   const mean = (some, i) => {
     let sum = 0, n = 0;
     for (const w of some) if (w.labels.loss[i] != null) { sum += w.labels.loss[i] * w.labels.relevant[i]; n += w.labels.relevant[i]; }
-    return n ? sum / n : null;
+    return n >= 10 ? sum / n : null; // fewer rows say nothing about a label
   };
   const rows = now.reduce((sum, w) => sum + w.rows, 0) || 1;
   return history.labels.map((label, i) => ({ label, place: i, now: mean(now, i), before: mean(before, i),
