@@ -16,6 +16,7 @@ from scipy import sparse
 import boostline as bl
 from boostline import inspect as look
 from boostline import metrics
+from boostline.contract.rows import read_rows
 from boostline.evaluate import prequential, train_then_test
 from boostline.evaluate.baselines import DecayedCounts
 from boostline.learners import paper_trees
@@ -101,7 +102,7 @@ def of_inspect(labels, relevant, unknown):
 
 def of_sklearn(labels, relevant, unknown):
     """scikit-learn's y has one form only: a matrix, in which NaN is unknown."""
-    Y = np.atleast_2d(np.asarray(relevant))
+    Y = np.atleast_2d(relevant)
     model = AdaOLMRClassifier(paper_trees(3), random_state=0)
     model.partial_fit(x[np.newaxis], Y, classes=labels)
     return model.booster_.state()["arrays"]
@@ -124,6 +125,7 @@ GOOD: dict[str, tuple[Any, Any, Any, list[int]]] = {
     "an array of 0 and 1": (None, np.array([0, 1, 0, 0]), None, [0, 1, 0, 0]),
     "an array of floats": (None, np.array([0.0, 1.0, 0.0, 0.0]), None, [0, 1, 0, 0]),
     "NaN": (None, np.array([1.0, 0.0, nan, 0.0]), None, [1, 0, -1, 0]),
+    "masked": (None, np.ma.masked_array([1, 0, 1, 0], mask=[0, 0, 1, 0]), None, [1, 0, -1, 0]),
     "None": (None, np.array([1, 0, None, True], dtype=object), None, [1, 0, -1, 1]),
     "sparse": (None, sparse.csr_matrix([[0, 1, 0, 1]]), None, [0, 1, 0, 1]),
     "sparse with NaN": (None, sparse.csr_matrix([[0.0, 1.0, nan, 0.0]]), None, [0, 1, -1, 0]),
@@ -326,3 +328,13 @@ def test_river_refuses_in_the_same_words(y, error, words):
         model.learn_one({"a": 0.0}, y)
     assert str(refused.value).startswith(words)
     assert model.label_names == NAMES and model.booster.clock == 0
+
+
+@pytest.mark.parametrize("dtype", [float, np.float32, int, bool])
+def test_masked_features_are_missing(dtype):
+    rows = np.arange(12).reshape(4, 3) % 5
+    hidden = rows == 2
+    want = np.where(hidden, nan, rows.astype(dtype).astype(float))
+    masked = np.ma.masked_array(rows.astype(dtype), mask=hidden)
+    np.testing.assert_array_equal(read_rows(masked).dense, want)
+    np.testing.assert_array_equal(read_rows(masked[0]).dense, want[:1])

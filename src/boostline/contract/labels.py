@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from boostline.array_types import BoolArray
 from boostline.contract import frames
 from boostline.contract.label_sets import UNKNOWN, LabelLists, LabelSets
+from boostline.contract.numbers import unmasked
 from boostline.contract.sparse import is_sparse, read_csr
 
 
@@ -124,7 +125,7 @@ class LabelSpace:
         if is_sparse(relevant):
             return self._read_sparse(relevant, n, name)
         if isinstance(relevant, np.ndarray) or hasattr(relevant, "__array__"):
-            return self._read_indicators(np.asarray(relevant), n, is_single, name)
+            return self._read_indicators(np.asarray(unmasked(relevant)), n, is_single, name)
         if is_single or (n == 1 and _is_one_set(relevant)):
             return self._of_rows([relevant], [name])
         if not isinstance(relevant, Sequence) or isinstance(relevant, str | bytes):

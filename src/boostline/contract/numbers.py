@@ -9,6 +9,13 @@ import numpy as np
 from boostline.array_types import FloatArray
 
 
+def unmasked(x: Any) -> Any:
+    """Replace NumPy's masked numbers by NaN; `np.asarray` would drop the mask."""
+    if isinstance(x, np.ma.MaskedArray) and x.dtype.kind in "fiub":
+        return np.ma.filled(x.astype(np.float64), np.nan)
+    return x
+
+
 def read_weights(weight: Any, n: int, name: str = "weight") -> FloatArray:
     """Check importance weights: numbers in [0, 1], one for all rows or one for each."""
     if type(weight) is float and 0.0 <= weight <= 1.0:  # the common case

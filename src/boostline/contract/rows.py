@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from boostline.array_types import BoolArray, FloatArray
 from boostline.contract import frames
+from boostline.contract.numbers import unmasked
 from boostline.contract.sparse import CSR, is_sparse, read_csr
 
 # As the core takes them: a C-contiguous float64 matrix, or (start, columns, values) of a CSR matrix.
@@ -126,7 +127,7 @@ def read_rows(x: Any, features: Sequence[Any] | None = None, name: str = "x") ->
 
 def _dense_rows(x: Any, name: str, names: Sequence[Any] | None) -> Rows:
     try:
-        array = np.asarray(x)
+        array = np.asarray(unmasked(x))
     except ValueError:
         lengths = sorted({len(row) if hasattr(row, "__len__") else 1 for row in x})
         raise ValueError(

@@ -18,7 +18,7 @@ from boostline.array_types import FloatArray
 from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR, Shown
 from boostline.boosters.aims import Aim, read_aim
 from boostline.contract.label_sets import LabelSets
-from boostline.contract.numbers import whole_number
+from boostline.contract.numbers import unmasked, whole_number
 from boostline.contract.sparse import is_sparse
 from boostline.sklearn import targets
 
@@ -139,7 +139,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _features(self, X: Any, *, reset: bool) -> Any:
         return validate_data(
             self,
-            X,
+            unmasked(X),
             reset=reset,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],

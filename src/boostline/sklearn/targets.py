@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from boostline.contract import frames
 from boostline.contract.label_sets import LabelLists, LabelSets
 from boostline.contract.labels import LabelSpace
+from boostline.contract.numbers import unmasked
 from boostline.contract.sparse import is_sparse
 
 
@@ -43,7 +44,7 @@ def checked(y: Any) -> Any:
     """A class per row, (n,), or whatever holds indicators (n, k): array, frame or sparse matrix."""
     if is_sparse(y) or (frames.is_frame(y) and y.shape[1] > 1):
         return y
-    array = np.asarray(y)
+    array = np.asarray(unmasked(y))
     if array.ndim == 2 and array.shape[1] == 1:
         array = column_or_1d(array, warn=True)
     if array.ndim == 2:
