@@ -211,3 +211,13 @@ def test_threads_that_are_rows_ahead_of_a_restart_change_no_bit(n_threads):
     np.testing.assert_array_equal(np.concatenate(blocks), rows)
     assert several.n_restarts == one.n_restarts
     np.testing.assert_array_equal(several.expert_weights, one.expert_weights)
+
+
+def test_what_a_model_is_called_says_its_learners_features_and_clock():
+    model = bl.LabelRanker(3)
+    model.learn(np.eye(6)[:4], [{0}, {1}, {2}, {0}])
+    shown = repr(model)
+    assert shown.startswith("LabelRanker(n_labels=3, learners=[committee, 3 x recency], ")
+    assert shown.endswith("n_features=6, clock=4)")
+    trees = bl.AdaOLMR(2, learners=bl.learners.paper_trees(5))
+    assert "learners=[paper_trees]" in repr(trees) and "clock=0" in repr(trees)

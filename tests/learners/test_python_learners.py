@@ -291,3 +291,17 @@ def test_a_wrapped_learner_is_saved_and_grows_as_it_is():
     assert wrapped.get_state() == {"n": 1}
     assert not hasattr(wrapped, "set_state") and not hasattr(wrapped, "predict_proba")
     assert repr(wrapped).startswith("SingleLabel(<")
+
+
+@pytest.mark.parametrize("kind", [Perceptron, bl.learners.Kernel])
+def test_a_class_in_the_place_of_an_object_is_refused(kind):
+    for learners in (kind, [kind]):
+        with pytest.raises(TypeError, match=f"learners has the class {kind.__name__}, but must"):
+            bl.LabelRanker(K, learners=learners)
+
+
+def test_a_learner_that_cannot_be_saved_says_so_when_the_model_is_made():
+    with pytest.warns(UserWarning, match=r"AlwaysWrong has no get_state\(\).*cannot be saved"):
+        bl.LabelRanker(K, learners=[AlwaysWrong(None)])
+    with pytest.warns(UserWarning, match="Perceptron has no get_state"):
+        bl.LabelRanker(K, learners=[Scores(Perceptron(lambda s: s))])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, overload
 
@@ -321,8 +322,14 @@ class Booster(Probabilities, State):
         return object.__sizeof__(self) + self.memory_usage()
 
     def __repr__(self) -> str:
-        settings = ", ".join(f"{k}={v!r}" for k, v in self._settings().items())
-        return f"{type(self).__name__}(n_labels={self._n_labels}, {settings}, seed={self._seed})"
+        counts = Counter(one.kind for one in self._resolved or self._learners)
+        kinds = [kind if n == 1 else f"{n} x {kind}" for kind, n in counts.items()]
+        settings = {**self._settings(), "seed": self._seed, "n_features": self._n_features}
+        told = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+        return (
+            f"{type(self).__name__}(n_labels={self._n_labels}, learners=[{', '.join(kinds)}], "
+            f"{told}, clock={self.clock})"
+        )
 
     # Helpers.
 

@@ -48,10 +48,21 @@ class Table:
         ] or [False] * len(self.columns)
 
     def without(self, column: str) -> Table:
-        """The table without a column."""
+        """The table without a column, and without the sentence of the note that explains it: "Column: ...".
+
+        Examples
+        --------
+        >>> Table(["a", "b"], [["1", "2"]], note="A: one. B: two.").without("b").note
+        'A: one.'
+        """
         kept = [i for i, name in enumerate(self.columns) if name != column]
         cells = [[row[i] for i in kept] for row in (self.columns, *self.rows)]
-        return replace(self, columns=cells[0], rows=cells[1:])
+        sentences = self.note.split(". ")
+        told = [s for s in sentences if not s.lower().startswith(f"{column.lower()}:")]
+        note = ". ".join(told)
+        if told and not note.endswith("."):
+            note += "."
+        return replace(self, columns=cells[0], rows=cells[1:], note=note)
 
     def html(self, most: int | None = None) -> str:
         """The table, or its first rows, as a part of a page."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import sys
+import warnings
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -41,10 +42,20 @@ class FromPython(Description):
     kind: ClassVar[str] = "python"
 
     def __init__(self, learner: Any) -> None:
+        if isinstance(learner, type):
+            raise TypeError(
+                f"learners has the class {learner.__name__}, but must have an object: {learner.__name__}(...)"
+            )
         if not isinstance(learner, PythonLearner):
             raise TypeError(
                 f"learners has {learner!r}, but must have learners from boostline.learners or objects with "
                 "predict(x) and learn(x, relevant, costs, weight)"
+            )
+        if not (hasattr(learner, "get_state") and hasattr(learner, "set_state")):
+            warnings.warn(
+                f"{type(_innermost(learner)).__name__} has no get_state() and set_state(state), so that models with it "
+                "cannot be saved",
+                stacklevel=2,
             )
         self.learner = learner
 

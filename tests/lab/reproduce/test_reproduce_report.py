@@ -107,6 +107,29 @@ def test_chromium_shows_every_picture_and_table(made, tmp_path):
         assert near.sum() > 300
 
 
+def test_nothing_is_drawn_off_its_axis(made):
+    """Each bar of the overview ends at its figure, the baselines' as well."""
+    from boostline.lab.reproduce import pictures
+
+    figure = pictures.overview(made.summary)
+    for axes in figure.axes:
+        told = {text.get_text(): text.xy[0] for text in axes.texts}
+        drawn = [line.get_xdata()[-1] for line in axes.lines if line.get_linestyle() == "-"]
+        assert all(value < axes.get_xlim()[1] for value in drawn)
+        for text in told:
+            assert any(abs(float(text) - value) < 5.1e-5 for value in drawn), text
+
+
+def test_columns_that_are_left_out_are_not_explained(made):
+    whole = tables.table2(made.summary)
+    narrow = whole.without("no label").without("as printed")
+    assert "No label:" in whole.note and "As printed:" in whole.note
+    assert "No label:" not in narrow.note and "As printed:" not in narrow.note
+    assert narrow.note.endswith("when shuffled.")
+    losses = tables.losses(made.summary).without("label frequency")
+    assert "Decayed counts:" in losses.note and "requency" not in losses.note
+
+
 def test_sorted_rows_are_told_plainly(made):
     assert made.summary.measured_by_order() == ["sorted"]
     sentence = "sorted in file order measures the order of the rows, not the learning"

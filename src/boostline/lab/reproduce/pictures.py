@@ -44,13 +44,11 @@ def overview(summary: Summary, width: float = WIDE) -> Figure:
     figure, grid = panels(len(names), 0.9 + 0.3 * most, width, across=2)
     for name, axes in zip(names, grid, strict=True):
         bars = _bars(summary, name)
-        # The axis is for what learns; a baseline far to the right is told in figures.
-        limit = 1.25 * max(bar.high for bar in bars if bar.colour != _BASELINE)
         for place, bar in enumerate(reversed(bars)):
-            _draw_bar(axes, bar, place, limit)
+            _draw_bar(axes, bar, place)
         axes.set_yticks(range(len(bars)), [bar.label for bar in reversed(bars)], fontsize=9)
         axes.set_ylim(-0.7, len(bars) - 0.3)
-        axes.set_xlim(0, 1.15 * limit)
+        axes.set_xlim(0, 1.2 * max(bar.high for bar in bars))  # with room for the last figure
         title(axes, name)
         axes.set_xlabel("rank loss, mean over test rows")
         axes.grid(axis="y", visible=False)
@@ -295,16 +293,14 @@ def _measured(label: str, cell: Cell, colour: str) -> _Bar:
     return _Bar(label, cell.mean, cell.mean - down, cell.mean + up, colour, mark, True)
 
 
-def _draw_bar(axes: Axes, bar: _Bar, place: int, limit: float) -> None:
-    beyond = bar.value > limit
-    value = limit if beyond else bar.value
-    axes.plot([0, value], [place, place], color=bar.colour, linewidth=1, alpha=0.35)
+def _draw_bar(axes: Axes, bar: _Bar, place: int) -> None:
+    axes.plot([0, bar.value], [place, place], color=bar.colour, linewidth=1, alpha=0.35)
     axes.errorbar(
-        value,
+        bar.value,
         place,
-        xerr=None if beyond else [[bar.value - bar.low], [bar.high - bar.value]],
+        xerr=[[bar.value - bar.low], [bar.high - bar.value]],
         color=bar.colour,
-        marker=">" if beyond else bar.mark,
+        marker=bar.mark,
         markerfacecolor=bar.colour if bar.filled else "white",
         markersize=6,
         capsize=3,
@@ -312,7 +308,7 @@ def _draw_bar(axes: Axes, bar: _Bar, place: int, limit: float) -> None:
     )
     axes.annotate(
         f"{bar.value:.4f}".lstrip("0"),
-        (value if beyond else bar.high, place),
+        (bar.high, place),
         xytext=(8, 0),
         textcoords="offset points",
         va="center",

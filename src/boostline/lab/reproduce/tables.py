@@ -46,7 +46,7 @@ def table2(summary: Summary) -> Table:
         ],
         rows,
         "Table 2: the data, measured",
-        "Fewest, mean and most relevant labels of a row; no label: rows without one. Repeats: share of the test "
+        "Fewest, mean and most relevant labels of a row. No label: rows without one. Repeats: share of the test "
         "rows whose label set is that of the row before, in file order and when shuffled. As printed: whether the "
         "paper's Table 2 has the same figures.",
         "table2",
@@ -94,7 +94,8 @@ def losses(summary: Summary) -> Table:
         "Table 3: rank loss on the test rows",
         f"Ours: mean ± standard deviation over {_seeds(summary)}; batch and the columns of the paper as printed "
         "(the paper used the file order). OnlineBMR: the best of its edges, picked on the test rows, as "
-        "the paper did. Decayed counts and label frequency look at no feature.",
+        "the paper did. Decayed counts: a ranking by recent labels, which looks at no feature. Label frequency: the "
+        "same without forgetting.",
         "table3",
     )
 
