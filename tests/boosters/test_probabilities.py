@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.special import rel_entr
@@ -281,25 +278,3 @@ def test_thousands_of_labels_are_calibrated_though_few_are_looked_at_in_each_row
     likely = model.probabilities(X[1200:])
     assert likely.sum() == pytest.approx(Y[1200:].sum(), rel=0.35)
     assert likely[Y[1200:]].mean() > 0.2
-
-
-GOLDEN = Path(__file__).parents[1] / "saving" / "golden"
-
-
-@pytest.mark.skipif(not GOLDEN.exists(), reason="no golden files")
-def test_models_from_before_there_were_probabilities_learn_them_now():
-    found = 0
-    for path in sorted(GOLDEN.glob("**/*")):
-        if not path.is_file() or "ada" not in path.name:
-            continue
-        try:
-            model = bl.load(path)
-        except ValueError:
-            continue
-        if model.n_features is None or "calibration_shared" in model.state()["arrays"]:
-            continue
-        found += 1
-        x = np.zeros(model.n_features)
-        model.learn(x, np.arange(model.n_labels) == 0)
-        assert "calibration_shared" in model.state()["arrays"]
-    assert found or not os.listdir(GOLDEN)

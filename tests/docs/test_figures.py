@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from doc_lines import DOCS, ROOT, lines
 
@@ -18,14 +16,6 @@ def figures(page):
 def test_figures_are_those_of_the_benchmarks(page):
     assert len(figures(page)) == 5
     assert figures(page) <= figures(DOCS / "benchmarks.md")
-
-
-def test_the_picture_has_the_figures_of_the_readme():
-    picture = (DOCS / "overview.svg").read_text()
-    drawn = re.findall(r">(\.\d{3})</text>", picture)
-    told = [cell.strip(" *") for row in figures(ROOT / "README.md") for cell in row]
-    assert sorted(drawn) == sorted(figure for figure in told if figure.startswith("."))
-    assert drawn and "prefers-color-scheme: dark" in picture
 
 
 @pytest.mark.parametrize("path", sorted(DOCS.rglob("*.svg")), ids=lambda p: p.name)

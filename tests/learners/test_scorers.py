@@ -320,13 +320,3 @@ def test_a_member_reads_members_by_their_names(reads):
             TypeError, match=r"reads is .*, but must be names of a committee's members"
         ):
             kind(reads=reads)
-
-
-def test_a_committee_of_a_file_of_format_1():
-    """There it was names of parts, and the settings of all in one."""
-    old = {"kind": "committee", "parts": ["stack", "ridge", "linear"], "ridge": 2.0, "n_replays": 4}
-    new = bl.learners.from_config({**old, "few_features": 30})
-    members = [Linear(n_replays=4), Ridge(2.0), Stack(ridge=2.0)]
-    assert new == bl.learners.Committee(members, few_features=30)
-    with pytest.raises(ValueError, match="parts has 'forest', but must be a selection of"):
-        bl.learners.from_config({"kind": "committee", "parts": ["forest"]})

@@ -187,23 +187,31 @@ def test_another_committee_than_the_arrays_say_is_refused(case, tmp_path):
     resolved = metadata["config"]["resolved"]
     if resolved[0]["kind"] != "committee":
         pytest.skip("no committee")
-    for setting in (
-        {"parts": ["kernel"]},
-        {"parts": ["stack"]},
-        {"parts": []},
-        {"parts": ["kernel", "kernel"]},
-        {"parts": "kernel"},
-        {"parts": ["os.system"]},
-        {"n_landmarks": 10**12},
-        {"n_landmarks": -1},
-        {"memory": 10**15},
-        {"memory": 1},
-        {"n_neighbours": 0},
-        {"n_replays": -1},
-        {"seed": -1},
-        {"seed": "x"},
+    members = resolved[0]["members"]
+    for attack in (
+        members[:1],
+        members[1:],
+        [],
+        [*members, members[0]],
+        "kernel",
+        [{"kind": "os.system"}],
+        [*members[:-1], {**members[-1], "kind": "committee"}],
+        *(
+            [{**member, setting: value} if setting in member else member for member in members]
+            for setting, value in (
+                ("n_landmarks", 10**12),
+                ("n_landmarks", -1),
+                ("memory", 10**15),
+                ("memory", 1),
+                ("n_neighbours", 0),
+                ("n_replays", -1),
+                ("seed", -1),
+                ("seed", "x"),
+            )
+            if any(setting in member for member in members)
+        ),
     ):
-        one = {**resolved[0], **setting}
+        one = {**resolved[0], "members": attack}
         config = {**metadata["config"], "resolved": [one, *resolved[1:]]}
         refuse(tmp_path / "m.blm", forged({**metadata, "config": config}, arrays))
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from boostline import _core
 from boostline.boosters.growth import Growth
-from boostline.boosters.older_configs import of_this_version
 from boostline.contract.numbers import whole_number
 from boostline.learners import Description, HoeffdingTree, from_config
 from boostline.learners.python import FromPython
@@ -109,7 +108,6 @@ class State(Growth):
 
         Learners written in Python cannot be made from a description: they are taken from ``python_learners`` in order.
         """
-        config = of_this_version(config)
         algorithm = config.get("algorithm")
         if algorithm not in _BOOSTERS:
             raise ValueError(
@@ -133,7 +131,7 @@ class State(Growth):
             built = [d.build(model._n_labels, n_features) for d in model._resolved]
             model._native = model._make_native(built, n_features)
             model._n_features = n_features
-        model.features = config.get("features")  # older files have none
+        model.features = config["features"]
         return model  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:

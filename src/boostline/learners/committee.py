@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -19,7 +19,6 @@ from boostline.learners.scorers import (
     Linear,
     Neighbours,
     Recency,
-    Ridge,
     Scorer,
     SparseLinear,
     Tracker,
@@ -191,8 +190,6 @@ class Committee(Description):
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Self:
         values = dict(values)
-        if "parts" in values:
-            return cls(**_of_format_1(values))
         known = {field.name for field in dataclasses.fields(cls)}
         if unknown := sorted(set(values) - known):
             raise ValueError(f"a committee has no setting {unknown[0]!r}")
@@ -203,42 +200,6 @@ class Committee(Description):
 def _read(member: Scorer, names: Sequence[str]) -> list[int]:
     """Which of the members before it a member reads."""
     return [i for i, name in enumerate(names) if name in member.reads]
-
-
-_FORMAT_1 = {
-    "parts": (),
-    "few_features": 512,
-    "n_landmarks": 1000,
-    "kernel_ridge": 0.3,
-    "n_replays": 16,
-    "memory": 4000,
-    "learning_rate": 0.3,
-    "ridge": 3.0,
-    "n_neighbours": 40,
-    "seed": None,
-}
-
-
-def _of_format_1(values: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a committee as files of format 1 have them: names of parts, and the settings of all in one."""
-    v = {**_FORMAT_1, **values}
-    if unknown := sorted(set(v) - set(_FORMAT_1)):
-        raise ValueError(f"a committee has no setting {unknown[0]!r}")
-    parts: dict[str, Callable[[], Scorer]] = {
-        "kernel": lambda: Kernel(v["n_landmarks"], v["kernel_ridge"]),
-        "linear": lambda: Linear(v["n_replays"], v["memory"], v["learning_rate"], seed=v["seed"]),
-        "ridge": lambda: Ridge(v["ridge"]),
-        "neighbours": lambda: Neighbours(v["n_neighbours"], v["memory"]),
-        "output_neighbours": lambda: OutputNeighbours(
-            n_neighbours=v["n_neighbours"], memory=v["memory"]
-        ),
-        "stack": lambda: Stack(ridge=v["ridge"]),
-    }
-    for part in v["parts"]:
-        if part not in parts:
-            raise ValueError(f"parts has {part!r}, but must be a selection of {', '.join(parts)}")
-    in_order = tuple(make() for name, make in parts.items() if name in v["parts"])
-    return {"members": in_order, "few_features": v["few_features"]}
 
 
 def auto_mix() -> list[Description]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from boostline import _core
     from boostline.boosters import Booster
 
-FORMAT = 3
+FORMAT = 1
 _LOG = logging.getLogger("boostline.saving")
 
 
@@ -274,11 +274,9 @@ def _build(
     file: ArrayFile, metadata: dict[str, Any], learners: Sequence[Any], max_bytes: int | None
 ) -> Booster:
     from boostline.boosters import Booster
-    from boostline.boosters.older_configs import refuse_replaced
     from boostline.saving.claims import check_classes, check_size
 
     config, python = metadata["config"], metadata["python"]
-    refuse_replaced(config, metadata["format"])
     check_size(config, file, max_bytes)
     check_classes(config, learners)
     model = Booster.from_config(config, learners)

@@ -1,4 +1,4 @@
-"""Makes the golden files of the present format. Run it once when the format changes, and keep the old files.
+"""Writes the golden files. Run it when the state of a model or a learner changes, and say why in the commit.
 
     PYTHONPATH=tests/helpers python tests/saving/golden/make.py
 
@@ -13,7 +13,7 @@ from committees import committee
 
 import boostline as bl
 from boostline.lab import reference
-from boostline.saving import FORMAT, save
+from boostline.saving import save
 
 K, D = 4, 5
 #: Models, and the rows that each has learned. With 64 landmarks the kernel has frozen them after 240 rows; after 40 it
@@ -75,6 +75,6 @@ def twin(algorithm):
 
 if __name__ == "__main__":
     for name, n_rows in ROWS.items():
-        path = Path(__file__).parent / f"format-{FORMAT}-{name}.blm"
+        path = Path(__file__).parent / f"{name}.blm"
         save(learned(name), path, {"rows": n_rows, "note": "golden"})
         print(path.name, path.stat().st_size)

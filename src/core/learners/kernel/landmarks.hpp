@@ -222,8 +222,6 @@ class Landmarks {
     void check(const std::string& prefix) const;
 
   private:
-    void read_older_points(const ArchiveView& in, const std::string& name);
-
     std::size_t n_values() const {  // that are neither zero nor missing
         return static_cast<std::size_t>(std::count_if(value_.begin(), value_.end(), [](double v) { return v == v; }));
     }

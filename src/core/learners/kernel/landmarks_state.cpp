@@ -44,8 +44,6 @@ Landmarks Landmarks::load(const ArchiveView& in, const std::string& prefix, std:
         in.read(prefix + "inverse", n_features, out.inverse_);
         if (!out.is_dense_)
             in.read(prefix + "unit", n_entries, out.unit_);
-        else if (in.has<double>(prefix + "unit"))
-            out.read_older_points(in, prefix + "unit");
         else
             out.points_.load(in, prefix + "unit", n);
         out.width_ = in.read_one<double>(prefix + "width");
@@ -73,18 +71,6 @@ void Landmarks::check(const std::string& prefix) const {
     check_within(unit_, -kUnit, kUnit, prefix, "unit");
     points_.check(static_cast<float>(kUnit), prefix, "unit");
     check_within(width_, 0.9 * std::sqrt(kLeastSquare), 2.0 * kUnit, prefix, "width");
-}
-
-// Of files of format 2 and before: in double precision, each row padded to whole lanes.
-void Landmarks::read_older_points(const ArchiveView& in, const std::string& name) {
-    ArrayReader<double> units(in, name, n_ * padded(d_));
-    std::vector<double> row(padded(d_));
-    std::vector<float> point(d_);
-    for (std::size_t i = 0; i < n_; ++i) {
-        units.next(row.data(), row.size());
-        for (std::size_t f = 0; f < d_; ++f) point[f] = static_cast<float>(row[f]);
-        points_.put(i, point.data());
-    }
 }
 
 // An entry NaN at the end of every row for each of the features d_ .. n - 1.

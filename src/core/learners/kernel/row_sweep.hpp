@@ -75,7 +75,7 @@ class RowSweep {
             }
         });
     }
-    // Older files have none.
+    // Nothing was written before the first row.
     void load(const ArchiveView& in, const std::string& prefix) {
         if (!is_used() || !in.has(prefix + "n_added")) return;
         n_added_ = in.read_one<std::int64_t>(prefix + "n_added");

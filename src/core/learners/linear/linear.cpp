@@ -182,10 +182,7 @@ class LinearScorer final : public Scorer {
         ArrayReader<double> bias(in, prefix + "bias", n_labels_), bias_squares(in, prefix + "bias_squares", n_labels_);
         scale_.load(in, prefix);
         memory_.load(in, prefix, n_inputs_);
-        if (in.has<double>(prefix + "weights"))  // files of format 2 and before
-            read_weights<double>(in, prefix);
-        else
-            read_weights<float>(in, prefix);
+        read_weights(in, prefix);
         bias.next(bias_.data(), n_labels_);
         bias_squares.next(bias_squares_.data(), n_labels_);
         check_weights(prefix);
@@ -260,15 +257,14 @@ class LinearScorer final : public Scorer {
         for (std::size_t i = 0; i < n; ++i) ok &= values[i] >= low && values[i] <= high;  // false for NaN
         require(ok, prefix, name);
     }
-    template <class Real>
     void read_weights(const ArchiveView& in, const std::string& prefix) {
-        ArrayReader<Real> weights(in, prefix + "weights", n_inputs_ * n_labels_),
+        ArrayReader<float> weights(in, prefix + "weights", n_inputs_ * n_labels_),
             squares(in, prefix + "squares", n_inputs_ * n_labels_);
         start();
         for (std::size_t f = 0; f < n_inputs_; ++f)
             for (std::size_t j = 0; j < n_labels_; ++j) {
-                weights_[f * 2 * width() + j] = static_cast<float>(weights.next());
-                weights_[(f * 2 + 1) * width() + j] = static_cast<float>(squares.next());
+                weights_[f * 2 * width() + j] = weights.next();
+                weights_[(f * 2 + 1) * width() + j] = squares.next();
             }
     }
 

@@ -88,21 +88,6 @@ class EdgeSearch {
         promises_.assign(sums, middle);
         convex_.assign(middle, values.end());
     }
-
-    // A rule of earlier versions followed the realised edge on another grid. Its edge and its sums are taken over; what
-    // other edges would have promised until then is not known, and counts as what was promised.
-    static constexpr std::size_t kEarlierValues = 7;
-    void set_earlier(const std::vector<double>& values, double weight) {
-        const double seen_weight = values.at(3), level = values.at(4);
-        constexpr double kLevels = 18.0, kLowest = 0.001, kLogOfRange = 5.703782474656201;  // ln(.3 / .001)
-        require(is_count(level) && level < kLevels, "", "edge_search");
-        edge_ = std::min(std::max(kLowest * exp_(kLogOfRange * level / (kLevels - 1.0)), levels_[0]), levels_.back());
-        promised_ = values.at(5);
-        assumed_ = values.at(6) + edge_ * (weight - seen_weight);
-        promises_.assign(levels_.size(), promised_ + assumed_);
-        convex_ = promises_;
-        low_before_ = high_before_ = promised_ + assumed_;
-    }
     void check() const {
         check_within(values(), -kFinite, kFinite, "", "edge_search");
         check_within(edge_, levels_[0], levels_.back(), "", "edge_search");

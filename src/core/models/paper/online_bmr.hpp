@@ -123,10 +123,6 @@ class OnlineBMR final : public Booster {
     void load_own(const ArchiveView& in) override {
         Booster::load_own(in);
         if (!search_) return;
-        if (in.size<double>("edge_search") == EdgeSearch::kEarlierValues) {
-            search_->set_earlier(in.read<double>("edge_search"), record().edge_denominator());
-            return;
-        }
         std::vector<double> values;
         in.read("edge_search", search_->n_values(), values);
         search_->set(values);

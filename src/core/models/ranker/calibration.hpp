@@ -129,7 +129,7 @@ class Calibration {
 
     double rows() const { return rows_; }
 
-    // Nothing before the first row: files of models from before there were probabilities have none of these.
+    // Nothing before the first row.
     void save(Archive& out) const {
         if (!(rows_ > 0.0)) return;
         std::vector<double> shared{rows_, static_cast<double>(n_known_), cut_.right, cut_.all};

@@ -91,7 +91,7 @@ class RowSpread {
             for (double& m : fit.matrix) m *= keep;
     }
 
-    // Nothing before the first row: files from before votes were looked at have none of this.
+    // Nothing before the first row.
     void save(Archive& out) const {
         if (n_ == 0 || !(rows_ > 0.0)) return;
         std::vector<double> all{rows_, variance_};
