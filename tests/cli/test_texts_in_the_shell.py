@@ -191,8 +191,10 @@ def test_rank_names_the_words_that_speak_for_the_first_tag(trained, tmp_path):
     write_jsonl(tmp_path / "new.jsonl", [{"body": "the refund"}, {"body": "nothing that is known"}])
     result = trained("rank", "m.blm", "new.jsonl", "--top", 1, "--why", "--json")
     assert result.lines[0]["why"][0]["name"] == "refund"
+    known = [line["known_words"] for line in result.lines]
+    assert known[0] >= 1 and known[1] == 0
     shown = trained("rank", "m.blm", "new.jsonl", "--why").out
-    assert "because of" in shown
+    assert "because of" in shown and "known words" in shown
     assert "refund" in shown
 
 

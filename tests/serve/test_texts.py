@@ -35,6 +35,8 @@ def test_text_begins_a_store_that_takes_texts_and_explains_by_their_words(tmp_pa
         assert server.post("/rank", {"text": "a goal"}).json["cold"]
         last = teach(server)
         assert last.json["labels"][0]["label"] == "music"
+        assert last.json["known_words"] >= 2
+        assert server.post("/rank", {"text": "Klavier"}).json["known_words"] == 0
         words = {part["name"] for part in server.get("/why/last").json["features"]}
         assert {"band", "piano"} <= words
         challenger = server.post("/challengers", {"name": "other", "config": {"seed": 1}})

@@ -363,3 +363,14 @@ def test_tags_may_be_made_known_before_they_are_learned():
 def test_less_memory_than_the_counts_of_words_take_is_refused():
     with pytest.raises(ValueError, match="with fewer n_columns it can be less"):
         small(max_bytes=1000)
+
+
+def test_a_text_without_a_known_word_says_so():
+    tagger = TextRanker()
+    assert tagger.known_words("red wine") == 0
+    tagger.learn(["red wine", "old bread and red meat"], [{"drink"}, {"food"}])
+    assert tagger.known_words("Red, RED wine!") == 2
+    assert tagger.known_words(["", "Brot", "bread"]).tolist() == [0, 0, 1]
+    with_vectors = TextRanker(n_embedding=3)
+    with_vectors.learn("red", {"a"}, embedding=np.ones(3))
+    assert with_vectors.known_words("red blue") == 1

@@ -73,7 +73,8 @@ def rank(
     """Rank the labels of every row of a file. The model does not change.
 
     With --json, one JSON object per row: {"row": 1, "labels": [...], "scores": [...]}, with
-    --probabilities also "probabilities".
+    --probabilities also "probabilities". Texts also have "known_words": a text without any is ranked by how frequent
+    the labels are.
     """
     if jobs == 0:
         raise typer.BadParameter("0 is neither a number of processes nor -1", param_hint="--jobs")
@@ -167,9 +168,12 @@ class _Best:
         shown = {"scores": scores} if self.look.scores or self.look.json else {}
         if self.look.probabilities:
             shown["probabilities"] = likely
-        return order.tolist(), {
+        numbers = {
             name: np.take_along_axis(of, order, axis=1).tolist() for name, of in shown.items()
         }
+        if is_text_model(model):
+            numbers["known_words"] = model.known_words(list(X)).tolist()
+        return order.tolist(), numbers
 
 
 def _rank_rows(
@@ -235,10 +239,15 @@ def _print_rows(
     first: int, order: Any, numbers: dict[str, Any], reasons: Any, names: list[Any], count: int
 ) -> None:
     head = ["row", *(str(place) for place in range(1, count + 1))]
+    known_words = numbers.pop("known_words", None)
     cells = [
         [str(first + i), *_cells(labels, [of[i] for of in numbers.values()], names)]
         for i, labels in enumerate(order)
     ]
+    if known_words is not None:
+        head.append("known words")
+        for row, n in zip(cells, known_words, strict=True):
+            row.append(str(n))
     if reasons is not None:
         head.append("because of")
         for row, parts in zip(cells, reasons, strict=True):

@@ -92,6 +92,11 @@ class TextFeatures:
             counted.append(Counted(columns, counts, None if vectors is None else vectors[i]))
         return counted
 
+    def known_words(self, texts: Sequence[Counted]) -> NDArray[np.int64]:
+        """How many different terms of each text occurred in the texts learned so far."""
+        counts = [np.count_nonzero(self._counts[one.columns - self.n_embedding]) for one in texts]
+        return np.array(counts, dtype=np.int64)
+
     def rows(self, texts: Sequence[Counted]) -> Rows:
         """The rows of texts, weighed by what has been learned."""
         return self._together([self._weighed(text) for text in texts])

@@ -259,6 +259,22 @@ class TextRanker:
 
     # Looking inside.
 
+    def known_words(self, text: str | Sequence[str]) -> Any:
+        """Return how many different words of a text were learned before: a number, or (n,) for several texts.
+
+        A text with none is ranked about as the tags are frequent. Terms of ``pairs`` and ``characters`` count, too.
+
+        Examples
+        --------
+        >>> tagger = TextRanker()
+        >>> tagger.learn(["red wine", "old bread"], [{"drink"}, {"food"}])
+        >>> tagger.known_words(["wine and bread", "Brot"])
+        array([2, 0])
+        """
+        is_single, texts, _ = read_texts(text, None)
+        known = self._features.known_words(self._features.count(texts))
+        return int(known[0]) if is_single else known
+
     @property
     def labels(self) -> list[str]:
         """The tags known so far, in the order in which they were learned."""

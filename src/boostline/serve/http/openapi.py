@@ -50,6 +50,10 @@ _SCHEMAS: dict[str, Any] = {
                 "type": "boolean",
                 "description": "Whether the model has learned nothing yet.",
             },
+            "known_words": {
+                "type": "integer",
+                "description": "Of a text: how many of its words were learned. With 0 labels come about by frequency.",
+            },
             "labels": {
                 "type": "array",
                 "items": {

@@ -148,6 +148,10 @@ class Features:
         columns = self._texts.columns_of([span.term for span in spans]).tolist()
         return {column: span.name for column, span in zip(columns, spans, strict=True)}
 
+    def known_words(self, text: str) -> int:
+        """How many different words of a text were learned before."""
+        return int(self._texts.known_words(self._texts.count([text]))[0])
+
     def check(self, features: Any) -> None:
         """Refuse features of another form or length than those that were learned."""
         form = form_of(features)

@@ -133,6 +133,9 @@ class Service:
             except (ValueError, TypeError) as error:
                 raise Problem(422, str(error), "features") from None
             names, active = labels.names, labels.active.tolist()
+            known_words = None
+            if isinstance(request.features, str):
+                known_words = state.features.known_words(request.features)
         score, probability = scores.tolist(), probabilities.tolist()
         order = sorted(active, key=score.__getitem__, reverse=True)[: request.top]
         shown = [
@@ -142,6 +145,8 @@ class Service:
         told: dict[str, Any] = {"id": id, "model": "champion", "version": version, "labels": shown}
         if is_cold:
             told["cold"] = True
+        if known_words is not None:
+            told["known_words"] = known_words
         answer = dumps(told)
         scored = array("f", score).tobytes()
         entry = Entry(
