@@ -63,7 +63,7 @@ void bind_learners(nb::module_& m) {
         "rows"_a, "landmarks"_a, "width"_a);
 
     // Scorers of labels, and a committee of them.
-    nb::class_<Scorer>(m, "Scorer");
+    nb::class_<Scorer>(m, "Scorer").def("memory_bytes", &Scorer::memory_bytes);
     m.def(
         "scorer",
         [](const char* kind, std::int32_t n_labels, std::int64_t n_features,

@@ -11,7 +11,7 @@ from boostline.learners import (
     Stack,
     Tracker,
 )
-from boostline.learners.scorers import Scorer
+from boostline.learners.scorer import Scorer
 
 NAMES = (
     "kernel",

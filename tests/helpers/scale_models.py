@@ -9,7 +9,7 @@ import numpy as np
 import boostline as bl
 from boostline import scale
 from boostline.learners import Committee, Generations, Kernel, Linear, Recency, Ridge, Stack
-from boostline.learners.scorers import Scorer
+from boostline.learners.scorer import Scorer
 
 COLOURS = ["red", "green", "blue"]
 LABELS = [f"tag_{j}" for j in range(6)]

@@ -10,9 +10,17 @@ import scipy.sparse as sp
 import boostline as bl
 from boostline import scale
 from boostline.data import synthetic
-from boostline.learners import Committee, Kernel, Linear, Neighbours, Recency, Ridge, Stack
+from boostline.learners import (
+    Committee,
+    Kernel,
+    Linear,
+    Neighbours,
+    Recency,
+    Ridge,
+    SparseLinear,
+    Stack,
+)
 from boostline.learners.committee import MEMBERS
-from boostline.learners.scorers import SparseLinear
 from boostline.metrics import rank_loss
 
 

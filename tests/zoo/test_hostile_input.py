@@ -14,7 +14,7 @@ from scipy import sparse
 from states import assert_same_model, assert_same_state
 
 import boostline as bl
-from boostline.learners import Tracker, composite_scorers, scorers
+from boostline.learners import Tracker, linear, scorers
 from boostline.metrics import rank_loss
 
 x = np.zeros(D)
@@ -254,4 +254,4 @@ def test_every_booster_and_every_scorer_is_in_the_zoo():
     learners = [one for kind in ZOO.values() for one in kind.learners]
     members = [one for group in learners for one in getattr(group, "members", [group])]
     there = {type(one).__name__ for one in members}
-    assert there >= {*scorers.__all__, *composite_scorers.__all__}
+    assert there >= {*linear.__all__, *scorers.__all__}

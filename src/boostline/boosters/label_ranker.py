@@ -10,9 +10,9 @@ import numpy as np
 from boostline import _core
 from boostline.array_types import FloatArray
 from boostline.boosters.booster import Booster
+from boostline.boosters.max_bytes import divided, most_entries, recapped
 from boostline.contract.numbers import whole_number
 from boostline.learners import Description, auto_mix
-from boostline.learners.sizes import caps, divided, most_entries, recapped
 
 
 class LabelRanker(Booster):
@@ -144,7 +144,7 @@ class LabelRanker(Booster):
         def grow_within(native: _core.Model) -> None:
             grow(native)
             for i, learner in enumerate(recapped_learners):
-                native.set_max_bytes(i, caps(learner))
+                native.set_max_bytes(i, learner.caps)
 
         super()._grow(native, grow_within, n_labels=n_labels, n_features=n_features)
         self._resolved = recapped_learners

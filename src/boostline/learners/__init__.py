@@ -22,9 +22,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from boostline.learners import composite_scorers, scorers
+from boostline.learners import linear, scorers
 from boostline.learners.committee import Committee, auto_mix
-from boostline.learners.composite_scorers import *  # noqa: F403
 from boostline.learners.description import Description, from_config
 from boostline.learners.encodings import (
     Binary,
@@ -36,6 +35,7 @@ from boostline.learners.encodings import (
     encode_scores,
     encode_set,
 )
+from boostline.learners.linear import *  # noqa: F403
 from boostline.learners.python import FromPython, PythonLearner
 from boostline.learners.scorers import *  # noqa: F403 - a new scorer is named in its own file
 from boostline.learners.trees import HoeffdingTree, PaperTrees, paper_trees
@@ -58,7 +58,7 @@ __all__ = [
     "from_config",
     "paper_trees",
 ]
-__all__ += scorers.__all__ + composite_scorers.__all__
+__all__ += linear.__all__ + scorers.__all__
 
 
 def describe(learners: Any) -> list[Description]:

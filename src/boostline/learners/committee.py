@@ -11,17 +11,16 @@ import numpy as np
 
 from boostline import _core
 from boostline.contract.numbers import whole_number
-from boostline.learners.composite_scorers import Generations, OutputNeighbours, Stack
 from boostline.learners.description import Description, from_config
+from boostline.learners.linear import Centroids, Linear, SparseLinear, Tracker
+from boostline.learners.scorer import Scorer
 from boostline.learners.scorers import (
-    Centroids,
+    Generations,
     Kernel,
-    Linear,
     Neighbours,
+    OutputNeighbours,
     Recency,
-    Scorer,
-    SparseLinear,
-    Tracker,
+    Stack,
 )
 
 #: Every vote takes time in proportion to the labels, and counters of labels spoil the first places where labels are
@@ -157,6 +156,30 @@ class Committee(Description):
 
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         return sum(m.least_bytes(n_labels, self._seen_by(m, n_features)) for m in self.members)
+
+    @property
+    def cap_shares(self) -> int:  # type: ignore[override]
+        return sum(member.cap_shares for member in self.members)
+
+    @property
+    def caps(self) -> list[int]:
+        return [cap for member in self.members for cap in member.caps]
+
+    def most_bytes(self, n_labels: int, n_features: int) -> int:
+        return sum(m.most_bytes(n_labels, self._seen_by(m, n_features)) for m in self.members)
+
+    def uncapped_bytes(self, n_labels: int, n_features: int) -> int:
+        return sum(m.uncapped_bytes(n_labels, self._seen_by(m, n_features)) for m in self.members)
+
+    def smaller(self) -> Self:
+        return dataclasses.replace(self, members=[m.smaller() for m in self.members])
+
+    def capped(self, share: int, keep_rows: bool = False) -> Self:
+        return dataclasses.replace(self, members=[m.capped(share, keep_rows) for m in self.members])
+
+    def within(self) -> Description | None:
+        members = [m for m in self.members if m.within()]
+        return dataclasses.replace(self, members=members) if members else None
 
     def build(self, n_labels: int, n_features: int) -> _core.Learner:
         names = self.names

@@ -17,6 +17,9 @@ from boostline import _core
 
 _KINDS: dict[str, type[Description]] = {}
 
+#: Bytes that a learner takes whatever its size: objects, and vectors that are hardly used.
+OBJECT = 2**12
+
 
 class Description:
     """Base of all descriptions of learners; subclasses are frozen dataclasses with a ``kind``."""
@@ -47,6 +50,39 @@ class Description:
     def least_bytes(self, n_labels: int, n_features: int) -> int:
         """Bytes of its state that `build` makes room for at once. A file of the learner has at least as many."""
         return 0
+
+    def most_bytes(self, n_labels: int, n_features: int) -> int:
+        """The most memory that it can take, for rows without a single zero."""
+        raise TypeError(
+            f"learners has {type(self).__name__}, whose memory has no known limit, so max_bytes must be None"
+        )
+
+    #: For a learner with a cap of its own: how many shares it gets of the model's ``max_bytes``.
+    cap_shares: int = 0
+
+    def uncapped_bytes(self, n_labels: int, n_features: int) -> int:
+        """`most_bytes` of what has no cap."""
+        return 0 if self.cap_shares else self.most_bytes(n_labels, n_features)
+
+    def smaller(self) -> Self:
+        """The same with about half the memory; itself if it cannot be smaller."""
+        return self
+
+    def capped(self, share: int, keep_rows: bool = False) -> Self:
+        """The same with at most its shares of memory; with ``keep_rows`` it remembers as many rows as before."""
+        if not self.cap_shares:
+            return self
+        n = share * self.cap_shares
+        return dataclasses.replace(self, max_bytes=min(n, self.max_bytes or n))  # type: ignore
+
+    def within(self) -> Description | None:
+        """What is left of it where only learners with a cap have room; None: nothing."""
+        return self if self.cap_shares else None
+
+    @property
+    def caps(self) -> list[int]:
+        """The cap of each vote; 0 for none."""
+        return [self.max_bytes if self.cap_shares else 0] * self.n_votes  # type: ignore[attr-defined]
 
     def resolve(
         self, n_features: int, rng: np.random.Generator, n_labels: int = 1

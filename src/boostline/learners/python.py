@@ -63,6 +63,12 @@ class FromPython(Description):
     def votes_single_label(self) -> bool:  # type: ignore[override]
         return bool(getattr(self.learner, "votes_single_label", False))
 
+    def most_bytes(self, n_labels: int, n_features: int) -> int:
+        return 0  # the memory of Python objects is not counted
+
+    def within(self) -> Description | None:
+        return self
+
     def build(self, n_labels: int, n_features: int) -> _core.Learner:
         return _core.PythonLearner(Adapter(self.learner, n_labels), n_labels)
 

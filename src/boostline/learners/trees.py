@@ -50,6 +50,7 @@ class HoeffdingTree(Description):
     """
 
     kind: ClassVar[str] = "hoeffding_tree"
+    cap_shares = 1
     grace_period: float = 10.0
     split_confidence: float = 0.1
     tie_threshold: float = 0.1

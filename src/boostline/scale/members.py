@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from boostline.learners import Description
 from boostline.learners.committee import Committee
-from boostline.learners.scorers import Scorer
+from boostline.learners.scorer import Scorer
 
 __all__ = ["Arrays", "Member", "members_of"]
 

@@ -19,7 +19,7 @@ from boostline.learners import (
     Recency,
     Ridge,
 )
-from boostline.learners.scorers import Centroids, SparseLinear
+from boostline.learners.linear import Centroids, SparseLinear
 from boostline.scale.members import Arrays, Member
 from boostline.scale.rules.averages import AveragedLinear, AveragedSparseLinear
 from boostline.scale.rules.centroids import SummedCentroids

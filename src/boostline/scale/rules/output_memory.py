@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.learners import Kernel
-from boostline.learners.composite_scorers import MOST_SWEPT
+from boostline.learners.scorers import MOST_SWEPT
 from boostline.scale.inputs import KernelInputs
 from boostline.scale.members import Arrays, Member
 from boostline.scale.memories import Column, count_rows
