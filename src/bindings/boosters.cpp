@@ -70,10 +70,9 @@ void bind_boosters(nb::module_& m) {
             },
             "levels"_a, "start"_a, "period"_a)
         .def_prop_ro("edge", &EdgeSearch::edge)
-        .def_prop_ro("promised", &EdgeSearch::promised)
-        .def_prop_ro("assumed", &EdgeSearch::assumed)
         .def_prop_ro("slope_squares", &EdgeSearch::slope_squares)
         .def("levels", [](const EdgeSearch& self) { return to_numpy(self.levels().data(), {self.n_levels()}); })
+        .def("potentials", [](const EdgeSearch& self) { return to_numpy(self.potentials().data(), {self.n_levels()}); })
         .def("promises", [](const EdgeSearch& self) { return to_numpy(self.promises().data(), {self.n_levels()}); });
 
     nb::class_<Model> model(m, "Model");
@@ -269,7 +268,8 @@ void bind_boosters(nb::module_& m) {
                                             nb::cast<std::int32_t>(made[1]),
                                             values.shape(1),
                                             {},
-                                            nb::cast<double>(made[4])};
+                                            nb::cast<double>(made[4]),
+                                            nb::cast<double>(made[5])};
                             table.values.assign(values.data(), values.data() + values.size());
                             return table;
                         });
@@ -277,7 +277,7 @@ void bind_boosters(nb::module_& m) {
             },
             "source"_a,
             nb::sig("def set_table_source(self, source: collections.abc.Callable[[int, int, int, float], "
-                    "tuple[float, int, numpy.typing.NDArray[numpy.float64], bool, float]]) -> None"))
+                    "tuple[float, int, numpy.typing.NDArray[numpy.float64], bool, float, float]]) -> None"))
         .def(
             "set_topk_table",
             [](Model& self, double origin, std::int32_t per_unit, Matrix<double> values, bool is_exponential,

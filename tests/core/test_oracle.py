@@ -144,9 +144,12 @@ def compare_round(model, oracle, k):
     if getattr(oracle, "search", None) is not None:
         ours, theirs = model.edge_sums, oracle.search
         assert_close(ours.edge, theirs.edge, "edge")
+        assert_close(ours.potentials(), theirs.potentials, "potentials")
         assert_close(ours.promises(), theirs.promises, "promises")
-        for name in ("promised", "assumed", "slope_squares"):
-            assert_close(getattr(ours, name), getattr(theirs, name), name)
+        assert_close(ours.slope_squares, theirs.slope_squares, "slopes")
+    if hasattr(oracle, "assumed_gain"):
+        assert_close(model.promised_loss, oracle.promised_loss, "promised loss")
+        assert_close(model.assumed_gain, oracle.assumed_gain, "assumed gain")
 
 
 def compare_trees(model, oracle, k):

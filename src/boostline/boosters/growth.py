@@ -43,8 +43,8 @@ class Growth(Record):
     def add_labels(self, labels: int | Sequence[Any]) -> None:
         """Make room for new labels: their number, or their names if labels have names.
 
-        The new labels come last, and start like labels that have never been seen. The theorems assume a fixed k: their
-        bounds hold for the stream that starts here.
+        The new labels come last, and start like labels that have never been seen. The bounds of
+        `boostline.lab.theory` hold for the whole run: each round counts with the number of labels that it had.
         """
         with self._turn():
             self._catch_up()

@@ -109,11 +109,20 @@ class OnlineBMR(PotentialBooster):
 
     @property
     def promised_loss(self) -> float | None:
-        """With ``edge="auto"``: the sum of phi^N(0) at the edge used in each round; else None.
+        """Sum over the rounds of phi^N(0), at the edge and the number of labels of each; None if it is not known.
 
-        The bound that belongs to it is `boostline.lab.theory.bounds.bmr_auto`.
+        It is what the potentials promise if all learners have the edge: see `boostline.lab.theory.bounds.bmr_realised`.
         """
-        return None if self._search is None else self._search_now().promised
+        return float(self._own("promised_loss")[0]) if self._has_tables else None
+
+    @property
+    def assumed_gain(self) -> float | None:
+        """The sum over rounds and learners of the edge, cut to 1 / |Y|, times the weight of the round; or None."""
+        return float(self._own("assumed_gain")[0]) if self._has_tables else None
+
+    @property
+    def _has_tables(self) -> bool:
+        return isinstance(self._loss, losses.PairLoss)
 
     @property
     def edge_sums(self) -> _core.EdgeSearch | None:
@@ -182,14 +191,14 @@ def _step_table(
     n_labels: int,
     n_relevant: int,
     searched_edge: float,
-) -> tuple[float, int, FloatArray, bool, float]:
-    """Origin, entries per unit, values, whether they are the closed form's, and phi^N(0), which a search promises."""
+) -> tuple[float, int, FloatArray, bool, float, float]:
+    """Origin, entries per unit, values, whether they are the closed form's, phi^N(0) and the edge, cut."""
     edge = potentials.clipped_edge(fixed_edge or searched_edge, n_relevant)
     walk = (loss, n_learners, n_labels, n_relevant, edge)
     table = potentials.step_table(*walk)
-    start = 0.0 if fixed_edge else potentials.start_potential(*walk)
+    start = potentials.start_potential(*walk)
     values = np.ascontiguousarray(table.values)
-    return table.lo, round(1.0 / table.step), values, table.rho is not None, start
+    return table.lo, round(1.0 / table.step), values, table.rho is not None, start, edge
 
 
 def _alive(reference: weakref.ref[OnlineBMR]) -> OnlineBMR:

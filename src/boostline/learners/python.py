@@ -83,6 +83,7 @@ class Adapter:
     def __init__(self, learner: Any, n_labels: int) -> None:
         self.learner = learner
         self.n_labels = n_labels
+        self.votes_single_label = bool(getattr(learner, "votes_single_label", False))
 
     def votes(self, x: Any) -> FloatArray:
         row = _as_row(x)
@@ -106,6 +107,12 @@ class Adapter:
             raise ValueError(
                 f"{name}.predict returned votes that are not a distribution (sum {total:g}, smallest "
                 f"{votes.min():g}); see boostline.learners.encodings"
+            )
+        # Potentials of the rank loss, and the bounds that come with them, rest on it.
+        if self.votes_single_label and not votes.max() >= 1.0 - _ROUNDING:
+            raise ValueError(
+                f"{name}.predict returned a largest vote of {votes.max():g}, but must put all of it on one label, "
+                "because votes_single_label is True"
             )
         return votes
 

@@ -118,7 +118,7 @@ def keeps_its_bounds(seed):
     # The theorem on the regret, against every edge that is not cut.
     sums = model.edge_sums
     uncut = sums.levels() <= 1.0 / max(stream.relevant.sum(axis=1).max(), 1)
-    regret = sums.promised + sums.assumed - sums.promises()[uncut].min()
+    regret = model.promised_loss + model.assumed_gain - sums.promises()[uncut].min()
     assert regret <= bound.terms["regret at most"] + 1e-9
 
 

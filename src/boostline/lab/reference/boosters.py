@@ -15,13 +15,12 @@ from boostline.lab.reference.losses import (
     FloatArray,
     Labels,
     gaps,
-    indicator,
     known_sets,
     logistic_gradient,
     rank_loss,
     smallest_positive,
 )
-from boostline.lab.reference.potentials import PotentialLoss, potential_costs
+from boostline.lab.reference.potentials import PotentialLoss, potential, potential_costs
 
 Expert: TypeAlias = Literal["draw", "weighted", "best", "last"]
 
@@ -177,6 +176,11 @@ class OnlineBMR(Booster):
     margin : float
         The 1 in the paper's hinge loss.
 
+    Attributes
+    ----------
+    promised_loss, assumed_gain : float
+        Sums over the rounds of phi^N_t(0), and of gamma_t, cut to 1 / |Y_t|, times the weights of all learners.
+
     >>> class Stubborn:   # it always votes for label 0
     ...     def predict(self, x): return np.array([1.0, 0.0])
     ...     def learn(self, x, relevant, costs, weight): pass
@@ -202,6 +206,7 @@ class OnlineBMR(Booster):
         self._edge = 0.0 if edge == "auto" else edge
         self.loss: PotentialLoss = loss
         self.margin = margin
+        self.promised_loss = self.assumed_gain = 0.0
 
     @property
     def edge(self) -> float:
@@ -215,12 +220,18 @@ class OnlineBMR(Booster):
         weight: float = 1.0,
         unknown: Labels | None = None,
     ) -> FloatArray:
-        """As in the schema; then the edge may move."""
+        """As in the schema; the round's promise is added up, then the edge may move."""
+        before = self.weight_sums.sum()
         scores = super().learn(x, relevant, weight, unknown)
-        if self.search is not None and self.last_round is not None:
-            y = indicator(relevant, self.n_labels)
-            if self.last_round.costs.any():  # there were pairs
+        y, z = known_sets(relevant, unknown, self.n_labels)
+        if y.any() and z.any():
+            size, n = int(y.sum()), len(self.learners)
+            start = potential(self.loss, n, np.zeros(self.n_labels), y, self.edge, self.margin, z)
+            self.promised_loss += weight * float(start)
+            self.assumed_gain += min(self.edge, 1.0 / size) * float(self.weight_sums.sum() - before)
+            if self.search is not None and self.last_round is not None:
                 self.search.learn(y, self.last_round.costs, weight)
+        if self.search is not None:
             self.search.end_round(self.t - 1)
         return scores
 

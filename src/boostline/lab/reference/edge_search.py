@@ -23,10 +23,8 @@ class EdgeSearch:
     ----------
     edge : float
         gamma_t.
-    promised, assumed : float
-        Sums of phi^N_t(0; gamma_t) and of gamma_t D_t.
-    promises : array
-        Sums of F_t at the levels.
+    potentials, promises : array
+        Sums of phi^N_t(0; gamma) and of F_t at the levels.
     slope_squares : float
         Sum over the periods of (slope of the sum of F_t over the period, at its edge)^2.
 
@@ -42,7 +40,8 @@ class EdgeSearch:
     def __init__(self, n_learners: int, loss: PotentialLoss, margin: float) -> None:
         self.n_learners, self.loss, self.margin = n_learners, loss, margin
         self.edge = START
-        self.promised = self.assumed = self._slope_squares = 0.0
+        self._slope_squares = 0.0
+        self.potentials = np.zeros(len(LEVELS))
         self.promises = np.zeros(len(LEVELS))
         self._convex = np.zeros(len(LEVELS))  # F_t made convex where the edge is cut
         self._at_last_look = np.zeros(len(LEVELS))
@@ -59,10 +58,10 @@ class EdgeSearch:
             at_0 = pair_potential(self.loss, self.n_learners, np.zeros(1), up, down, self.margin)
             return float(at_0[0])
 
-        self.promised += weight * phi(self.edge)
-        self.assumed += min(self.edge, limit) * d
         cut = np.minimum(LEVELS, limit)
-        value = weight * np.array([phi(edge) for edge in cut]) + cut * d
+        potentials = weight * np.array([phi(edge) for edge in cut])
+        value = potentials + cut * d
+        self.potentials += potentials
         self.promises += value
         slope = weight * self._slope(k, size, limit) + d
         self._convex += value + max(slope, 0.0) * (LEVELS - cut)

@@ -153,8 +153,12 @@ class SimulatedLearner:
     def learn(self, x: ArrayLike, relevant: BoolArray, costs: FloatArray, weight: float) -> None:
         """Nothing: what it knows does not depend on the costs."""
 
+    def grow_labels(self, n_labels: int) -> None:
+        """Make room for labels that come later in the stream."""
+        self.n_labels = n_labels
+
     def __deepcopy__(self, memo: dict[int, Any]) -> SimulatedLearner:
-        """Itself: it never changes, and boosters copy learners before each round."""
+        """Itself: rounds do not change it, and boosters copy learners before each round."""
         return self
 
 

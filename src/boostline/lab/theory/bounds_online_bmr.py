@@ -10,13 +10,14 @@ import numpy as np
 from boostline.lab.theory.bound import Bound
 from boostline.lab.theory.history import History
 from boostline.losses import Hinge, PairLoss, Rank
-from boostline.potentials import clipped_edge, largest_weight, start_potential
+from boostline.potentials import clipped_edge, largest_weight
 
 #: Of the regret of edge="auto": 1/sqrt 2 + 1 + sqrt 2 / (sqrt 2 - 1) (docs/theory.md).
 REGRET_FACTOR = 1 / math.sqrt(2) + 1 + math.sqrt(2) / (math.sqrt(2) - 1)
 
 
-def _bmr(model: Any) -> tuple[History, PairLoss, float]:
+def _bmr(model: Any) -> tuple[History, PairLoss, float, float, float]:
+    """The history, the loss, the edge, and the two sums of what was promised."""
     history = History.of(model)
     if history.edge is None or history.loss is None:
         raise ValueError(
@@ -27,7 +28,11 @@ def _bmr(model: Any) -> tuple[History, PairLoss, float]:
             f"loss {history.loss.name!r} does not split into pairs; "
             "its phi^N(0) is known only up to a Monte Carlo error, so no bound is printed"
         )
-    return history, history.loss, history.edge
+    if history.promised is None or history.assumed is None:
+        raise ValueError(
+            "the history has no promised and assumed loss; they are added up round by round, since labels may be added"
+        )
+    return history, history.loss, history.edge, history.promised, history.assumed
 
 
 def _fixed_edge(history: History) -> None:
@@ -44,16 +49,11 @@ def _sizes(history: History) -> list[tuple[int, int]]:
     return [(m, int(n)) for m, n in enumerate(history.label_set_sizes) if n]
 
 
-def _promised(history: History, loss: PairLoss, edge: float) -> float:
-    """Sum over t of phi^N_t(0): it depends on t through |Y_t| only."""
-    return math.fsum(
-        count * start_potential(loss, history.n_learners, history.n_labels, size, edge)
-        for size, count in _sizes(history)
-    )
-
-
 def _excess_loss(history: History, edge: float) -> float:
-    """Smallest S that the learners kept over the whole run: (gamma - gamma_i) ||w^i|| / w^{i*}."""
+    """An S that the learners kept over the whole run: (gamma - gamma_i) ||w^i|| / w^{i*}.
+
+    It is the smallest one unless the edge was cut to 1 / |Y| in some round.
+    """
     excess = (edge - history.edges) * history.weight_sums
     scaled = np.divide(
         excess, history.max_weights, out=np.zeros_like(excess), where=history.max_weights > 0
@@ -64,9 +64,9 @@ def _excess_loss(history: History, edge: float) -> float:
 def bmr_general(model: Any, excess_loss: float | None = None, delta: float | None = None) -> Bound:
     """General loss bound of OnlineBMR: sum phi^N(0) + S sum w^{i*}, as a bound on rank loss.
 
-    phi^N(0) is computed exactly for every |Y| that occurred, with the clipped edge, and w^{i*}
-    is the observed one. The loss of the potentials dominates rank loss up to the factor
-    ``loss.rank_factor`` (1 for rank and for hinge with margin 1).
+    phi^N(0) is exact, with the clipped edge and the number of labels of each round, and w^{i*} is the observed one.
+    The loss of the potentials dominates rank loss up to the factor ``loss.rank_factor`` (1 for rank and for hinge with
+    margin 1).
 
     Parameters
     ----------
@@ -74,13 +74,12 @@ def bmr_general(model: Any, excess_loss: float | None = None, delta: float | Non
         S of OnlineWLC. By default the smallest S that the learners kept in this very run, which
         makes the bound a statement after the fact, with probability 1.
     delta
-        Of OnlineWLC, if S was known beforehand; the bound holds with probability 1 - N delta.
+        Of OnlineWLC, needed with S; the bound holds with probability 1 - N delta.
     """
-    history, loss, edge = _bmr(model)
+    history, loss, edge, promised, _ = _bmr(model)
     _fixed_edge(history)
     known = excess_loss is not None
     s = _excess_loss(history, edge) if excess_loss is None else float(excess_loss)
-    promised = _promised(history, loss, edge)
     weights = float(history.max_weights.sum())
     return history.rank_loss_bound(
         "OnlineBMR, general theorem" + ("" if known else " (S from this run)"),
@@ -95,18 +94,16 @@ def bmr_realised(model: Any) -> Bound:
     """What the proof of the general theorem gives without S: a certificate of this run.
 
     sum L <= sum phi^N(0) + sum_i (gamma - gamma_i) ||w^i||_1, with the empirical edges gamma_i.
-    With single-label votes and no clipped edge it is an equality for the loss of the potentials.
-    With ``edge="auto"`` gamma is the edge gamma_t that was used in round t.
+    With single-label votes it is an equality for the loss of the potentials. gamma is cut to 1 / |Y_t| in each round;
+    with ``edge="auto"`` it is the edge gamma_t that was used in round t.
     """
-    history, loss, edge = _bmr(model)
-    gained = float((history.edges * history.weight_sums).sum())
-    if history.search is not None:
-        promised, excess = history.search.promised, history.search.assumed - gained
-        statement = "sum_t phi^N_t(0; gamma_t) + sum_t sum_i (gamma_t - gamma_{i,t}) w^i_t"
-    else:
-        promised = _promised(history, loss, edge)
-        excess = edge * float(history.weight_sums.sum()) - gained
-        statement = "sum_t phi^N_t(0) + sum_i (gamma - gamma_i) ||w^i||_1"
+    history, loss, _, promised, assumed = _bmr(model)
+    excess = assumed - float((history.edges * history.weight_sums).sum())
+    statement = (
+        "sum_t phi^N_t(0; gamma_t) + sum_t sum_i (gamma_t - gamma_{i,t}) w^i_t"
+        if history.chooses_edge
+        else "sum_t phi^N_t(0) + sum_i (gamma - gamma_i) ||w^i||_1"
+    )
     return history.rank_loss_bound(
         "OnlineBMR, realised edges" + (" (edge='auto')" if history.chooses_edge else ""),
         f"factor * ({statement})",
@@ -145,11 +142,11 @@ def bmr_auto(
     >>> bound.holds, bound.per_round < 0.05
     (True, True)
     """
-    history, loss, _ = _bmr(model)
+    history, loss, _, promised, assumed = _bmr(model)
     if history.search is None:
         raise ValueError("the edge was fixed, but this bound is for edge='auto': use bmr_general")
     search, gained = history.search, float((history.edges * history.weight_sums).sum())
-    used = search.promised + search.assumed
+    used = promised + assumed
     if excess_loss is None:
         best = int(search.promises.argmin())
         promise, excess = float(search.promises[best]) - gained, 0.0
@@ -164,7 +161,7 @@ def bmr_auto(
                 f"{search.levels[0]:g} to 1"
             )
         best = int(np.searchsorted(search.levels, edge, side="right")) - 1
-        promise = _promised(history, loss, float(search.levels[best]))
+        promise = float(search.potentials[best])
         excess = excess_loss * float(history.max_weights.sum())
         name = "OnlineBMR, learned edge"
         statement = "sum_t phi^N_t(0; gamma) + S sum_i w^i* + regret"
@@ -222,7 +219,7 @@ def bmr_corollary(
     paper has N + 1 and 2. gamma_t is clipped. Both terms are proved for these potentials and are false for others,
     which `bmr_general` serves. Where labels are unknown, larger weights may occur; then the observed ones count.
     """
-    history, loss, edge = _bmr(model)
+    history, loss, edge, _, _ = _bmr(model)
     _fixed_edge(history)
     single = loss == Rank()
     if not single and loss != Hinge(margin=1.0):
@@ -271,4 +268,10 @@ def _on_rank_loss(loss: PairLoss, total: float) -> float:
 
 def _probability(history: History, excess_loss: float | None, delta: float | None) -> float:
     """With which a bound holds: all learners keep S, if it was known beforehand, else it is of this very run."""
-    return 1.0 if excess_loss is None else max(0.0, 1.0 - history.n_learners * (delta or 0.0))
+    if excess_loss is None:
+        return 1.0
+    if delta is None or not 0.0 < delta < 1.0:
+        raise ValueError(
+            f"delta is {delta}, but must be that of OnlineWLC if excess_loss is given, between 0 and 1"
+        )
+    return max(0.0, 1.0 - history.n_learners * delta)

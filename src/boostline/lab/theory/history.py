@@ -27,17 +27,14 @@ class EdgeSums:
 
     Attributes
     ----------
-    promised, assumed : float
-        The two parts of the sum of F_t(gamma_t), gamma_t the edge of round t: phi^N_t(0; gamma_t) and gamma_t D_t.
-    levels, promises : array
-        Edges gamma, and the sum of F_t(gamma) for each.
+    levels, potentials, promises : array
+        Edges gamma, and for each the sums of phi^N_t(0; gamma) and of F_t(gamma).
     slope_squares : float
         Sum over the looks of the squared slope, at the edge in use, of what was added up since the last look.
     """
 
-    promised: float
-    assumed: float
     levels: FloatArray
+    potentials: FloatArray
     promises: FloatArray
     slope_squares: float
 
@@ -63,6 +60,9 @@ class History:
         Cumulative rank loss of the predictions that were followed.
     edge, loss
         Of OnlineBMR; None for Ada.OLMR. With ``edge="auto"`` the edge at the end.
+    promised, assumed : float or None
+        Of OnlineBMR, added up round by round: phi^N_t(0; gamma_t) and gamma_t D_t, gamma_t the edge of round t cut to
+        1 / |Y_t|. None if the loss does not split into pairs.
     search : EdgeSums or None
         Of OnlineBMR with ``edge="auto"``.
     expert, steps : str
@@ -87,6 +87,8 @@ class History:
     suffered_loss: float
     edge: float | None = None
     loss: losses.Loss | None = None
+    promised: float | None = None
+    assumed: float | None = None
     search: EdgeSums | None = None
     expert: str = "draw"
     steps: str = "paper"
@@ -127,6 +129,8 @@ class History:
             suffered_loss=float(model.suffered_loss),
             edge=None if edge is None else float(edge),
             loss=None if edge is None else losses.get("hinge" if loss is None else loss),
+            promised=getattr(model, "promised_loss", None),
+            assumed=getattr(model, "assumed_gain", None),
             expert=getattr(model, "expert", "draw"),
             steps=getattr(model, "steps", "paper"),
             slope_squares=getattr(model, "slope_squares", None),
@@ -185,9 +189,8 @@ def _search_sums(model: Any) -> EdgeSums | None:
         return None
     found = model.edge_sums
     return EdgeSums(
-        promised=float(found.promised),
-        assumed=float(found.assumed),
         levels=np.asarray(found.levels(), np.float64),
+        potentials=np.asarray(found.potentials(), np.float64),
         promises=np.asarray(found.promises(), np.float64),
         slope_squares=float(found.slope_squares),
     )

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from boostline.array_types import BoolArray, FloatArray
 from boostline.lab.theory.history import History
 from boostline.losses import Loss, PairLoss, Rank, get
-from boostline.potentials import StepTable, step_table
+from boostline.potentials import StepTable, clipped_edge, start_potential, step_table
 
 __all__ = ["AdaSimulator", "ada_olmr", "online_bmr"]
 
@@ -68,7 +68,9 @@ def online_bmr(
     sizes[[0, k]] = 0
     gain, weight_sums, max_weights = np.zeros(n), np.zeros(n), np.zeros(n)
     expert_losses = np.zeros(n)
+    promised = assumed = 0.0
     for size in np.flatnonzero(sizes):
+        promised += int(sizes[size]) * start_potential(pair_loss, n, k, int(size), edge)
         table = step_table(pair_loss, n, k, int(size), edge)
         rows = np.flatnonzero(y.sum(axis=1) == size)
         per_chunk = max(1, _CHUNK // (n * size * (k - size)))
@@ -78,6 +80,7 @@ def online_bmr(
             part = _bmr_rounds(h, y[chunk], int(size), table)
             gain += part[0]
             weight_sums += part[1]
+            assumed += clipped_edge(edge, int(size)) * float(part[1].sum())
             max_weights = np.maximum(max_weights, part[2])
             expert_losses += part[3]
     edges = np.divide(gain, weight_sums, out=np.zeros(n), where=weight_sums > 0)
@@ -94,6 +97,8 @@ def online_bmr(
         suffered_loss=float(expert_losses[-1]),
         edge=edge,
         loss=pair_loss,
+        promised=promised,
+        assumed=assumed,
     )
 
 

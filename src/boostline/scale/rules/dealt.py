@@ -26,6 +26,8 @@ _ADDED = (
     "edge_denominator",
     "expert_loss",
     "expert_log_weights",
+    "promised_loss",
+    "assumed_gain",
 )
 _AVERAGED = ("learner_weights",)
 

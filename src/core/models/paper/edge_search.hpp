@@ -29,30 +29,28 @@ class EdgeSearch {
             throw std::invalid_argument(
                 "a search for the edge needs two or more positive levels in ascending order, an edge between them to "
                 "start with, and a period");
-        promises_.assign(levels_.size(), 0.0);
-        convex_.assign(levels_.size(), 0.0);
+        for (auto* sums : {&potentials_, &promises_, &convex_}) sums->assign(levels_.size(), 0.0);
     }
 
     std::size_t n_levels() const { return levels_.size(); }
     double edge() const { return edge_; }
-    double promised() const { return promised_; }
-    double assumed() const { return assumed_; }
     // The rows since the last look count as a period, too.
     double slope_squares() const { return slope_squares_ + slope() * slope(); }
     const std::vector<double>& levels() const { return levels_; }
+    const std::vector<double>& potentials() const { return potentials_; }
     const std::vector<double>& promises() const { return promises_; }
 
-    // A round with pairs: phi^N(0) at the edge that was used, the potentials on the grid, the importance of the example
-    // and D, the sum over the learners of importance * (|Y| mean cost - sum over Y of costs).
-    // For every edge x, F(x) = importance * phi(x) + x D is known now. Beyond 1 / |Y| it is constant; `convex_` goes on
-    // with the slope instead if that is positive, so that it stays convex and above F.
-    void add(double start, const StartPotentials& potentials, double importance, double weight) noexcept {
-        promised_ += importance * start;
-        assumed_ += std::min(edge_, potentials.limit) * weight;
+    // A round with pairs: the potentials on the grid, the importance of the example and D, the sum over the learners of
+    // importance * (|Y| mean cost - sum over Y of costs). For every edge x, F(x) = importance * phi(x) + x D is known
+    // now. Beyond 1 / |Y| it is constant; `convex_` goes on with the slope instead if that is positive, so that it
+    // stays convex and above F.
+    void add(const StartPotentials& potentials, double importance, double weight) noexcept {
         const double slope = std::max(0.0, importance * std::max(potentials.slope_at_limit, -kLargest) + weight);
         for (std::size_t j = 0; j < levels_.size(); ++j) {
             const double used = std::min(levels_[j], potentials.limit);
-            const double value = importance * std::min(potentials.at_levels[j], kLargest) + used * weight;
+            const double potential = importance * std::min(potentials.at_levels[j], kLargest);
+            const double value = potential + used * weight;
+            potentials_[j] += potential;
             promises_[j] += value;
             convex_[j] += value + slope * (levels_[j] - used);
         }
@@ -71,22 +69,22 @@ class EdgeSearch {
     }
 
     std::vector<double> values() const {
-        std::vector<double> all{edge_, promised_, assumed_, slope_squares_, low_before_, high_before_};
-        all.insert(all.end(), promises_.begin(), promises_.end());
-        all.insert(all.end(), convex_.begin(), convex_.end());
+        std::vector<double> all{edge_, slope_squares_, low_before_, high_before_};
+        for (const auto* sums : {&potentials_, &promises_, &convex_}) all.insert(all.end(), sums->begin(), sums->end());
         return all;
     }
-    std::size_t n_values() const { return 6 + 2 * levels_.size(); }
+    std::size_t n_values() const { return 4 + 3 * levels_.size(); }
     void set(const std::vector<double>& values) {
         edge_ = values.at(0);
-        promised_ = values.at(1);
-        assumed_ = values.at(2);
-        slope_squares_ = values.at(3);
-        low_before_ = values.at(4);
-        high_before_ = values.at(5);
-        const auto sums = values.begin() + 6, middle = sums + static_cast<std::ptrdiff_t>(levels_.size());
-        promises_.assign(sums, middle);
-        convex_.assign(middle, values.end());
+        slope_squares_ = values.at(1);
+        low_before_ = values.at(2);
+        high_before_ = values.at(3);
+        const auto n = static_cast<std::ptrdiff_t>(levels_.size());
+        auto from = values.begin() + 4;
+        for (auto* sums : {&potentials_, &promises_, &convex_}) {
+            sums->assign(from, from + n);
+            from += n;
+        }
     }
     void check() const {
         check_within(values(), -kFinite, kFinite, "", "edge_search");
@@ -132,11 +130,10 @@ class EdgeSearch {
     std::vector<double> levels_;
     double start_, edge_;
     std::uint64_t period_;                         // rows between two looks
-    double promised_ = 0.0;                        // sum over the rounds of phi^N(0) at the edge used in each
-    double assumed_ = 0.0;                         // sum of the edge used, cut to 1 / |Y|, times D
     double slope_squares_ = 0.0;                   // of the sums between two looks, at the edge used, up to the last
     double low_before_ = 0.0, high_before_ = 0.0;  // convex_ at the last look, around the edge
-    std::vector<double> promises_, convex_;        // sums of F at the levels; of its convex bound
+    std::vector<double> potentials_, promises_;    // sums of phi^N(0) at the levels; of F
+    std::vector<double> convex_;                   // of F's convex bound
 };
 
 }  // namespace boostline

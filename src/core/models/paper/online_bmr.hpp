@@ -19,7 +19,8 @@ struct StepTable {
     std::int32_t per_unit = 1;
     std::size_t width = 0;
     std::vector<double> values;  // N rows of width
-    double start = 0.0;          // phi^N(0), what is promised for a row (with a search for the edge)
+    double start = 0.0;          // phi^N(0), what is promised for a row
+    double edge = 0.0;           // gamma, cut to 1 / |Y|
 };
 
 class OnlineBMR final : public Booster {
@@ -32,10 +33,15 @@ class OnlineBMR final : public Booster {
     void check() const override {
         Booster::check();
         check_within(learner_weights_, 1.0, 1.0, "", "learner_weights");
+        constexpr double kFinite = 1e300;
+        check_within(promised_loss_, -kFinite, kFinite, "", "promised_loss");
+        check_within(assumed_gain_, -kFinite, kFinite, "", "assumed_gain");
         if (search_) search_->check();
     }
     void save(Archive& out) const override {
         Booster::save(out);
+        out.add_one("promised_loss", promised_loss_);
+        out.add_one("assumed_gain", assumed_gain_);
         if (search_) out.add("edge_search", search_->values());
     }
 
@@ -83,9 +89,8 @@ class OnlineBMR final : public Booster {
         }
         const auto n_relevant = static_cast<std::int64_t>(labels.relevant.size());
         table_ = table(n_relevant);
-        if (!search_) return;
-        start_ = start_potentials(n_relevant);
         weight_before_ = record().edge_denominator();
+        if (search_) start_ = start_potentials(n_relevant);
     }
 
     // c^{i+1}[l] = phi^{N-i-1}(s^i + e_l), less the constant phi^{N-i-1}(s^i): only pairs that contain l move.
@@ -109,19 +114,29 @@ class OnlineBMR final : public Booster {
     }
 
     void update(const Labels&, double) noexcept override {}
+    // What a round promises depends on the number of labels, the edge and the importance of that round. So it is added
+    // up here, round by round, and not worked out from counts at the end.
     void row_learned(const Labels& labels) noexcept override {
-        if (!search_) return;
-        if (labels.has_pairs())
-            search_->add(table_->start, *start_, labels.importance, record().edge_denominator() - weight_before_);
-        if (search_->is_time_to_look(clock_) && search_->look()) tables_.clear();
+        if (labels.has_pairs() && !cost_function_) {
+            const double weight = record().edge_denominator() - weight_before_;
+            promised_loss_ += labels.importance * std::min(table_->start, kLargest);
+            assumed_gain_ += table_->edge * weight;
+            if (search_) search_->add(*start_, labels.importance, weight);
+        }
+        if (search_ && search_->is_time_to_look(clock_) && search_->look()) tables_.clear();
     }
     void restore_own(const Booster& earlier) override {
         Booster::restore_own(earlier);
-        search_ = static_cast<const OnlineBMR&>(earlier).search_;
+        const auto& own = static_cast<const OnlineBMR&>(earlier);
+        promised_loss_ = own.promised_loss_;
+        assumed_gain_ = own.assumed_gain_;
+        search_ = own.search_;
         tables_.clear();  // they may be of another edge
     }
     void load_own(const ArchiveView& in) override {
         Booster::load_own(in);
+        promised_loss_ = in.read_one<double>("promised_loss");
+        assumed_gain_ = in.read_one<double>("assumed_gain");
         if (!search_) return;
         std::vector<double> values;
         in.read("edge_search", search_->n_values(), values);
@@ -183,6 +198,8 @@ class OnlineBMR final : public Booster {
     std::map<std::int64_t, std::shared_ptr<const StartPotentials>> starts_;
     const StartPotentials* start_ = nullptr;  // of the round at hand, as the next
     double weight_before_ = 0.0;              // the edges' denominators before it
+    double promised_loss_ = 0.0;              // sum over the rounds of importance * phi^N(0), at the edge of each
+    double assumed_gain_ = 0.0;               // sum of the edge, cut to 1 / |Y|, times the edges' denominators
     StartSource start_source_;
     std::optional<EdgeSearch> search_;
 };
