@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from boostline import boosters, learners, losses
 from boostline.boosters import *  # noqa: F403 - a new booster is named in its own package
 from boostline.saving import load
+from boostline.saving.model_files import TEXT_MODELS
 
 if TYPE_CHECKING:
     from boostline import data, evaluate, lab, metrics
@@ -51,6 +52,15 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return importlib.import_module(f"boostline.{name}")
     raise AttributeError(f"module 'boostline' has no attribute {name!r}")
+
+
+def _text_model(booster: Any, about: dict[str, Any]) -> Any:
+    from boostline.text import TextRanker
+
+    return TextRanker.from_parts(booster, about)
+
+
+TEXT_MODELS.append(_text_model)
 
 
 def __dir__() -> list[str]:

@@ -10,8 +10,8 @@ from scipy import sparse
 
 import boostline as bl
 from boostline.cli import main
-from boostline.cli.row_sources import Fingerprint
 from boostline.data import Dataset
+from boostline.data.fingerprint import Fingerprint
 
 nan = np.nan
 WANTED = np.array([[1, 0, nan], [nan, 1, 0], [0, 1, 1], [1, 1, 0]], dtype=float)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from boostline.serve.command import serve
+from boostline.cli.serve import serve
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 

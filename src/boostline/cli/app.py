@@ -21,11 +21,11 @@ _EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)
 _LAZY = {
     "lab": ("boostline.lab.command", "Study the algorithms: the paper's theorems and experiments."),
     "log": (
-        "boostline.serve.log_command",
+        "boostline.cli.log",
         "Verify, export, replay or compact the log of a service.",
     ),
     "serve": (
-        "boostline.serve.command",
+        "boostline.cli.serve",
         "Rank and learn over HTTP, with a log that loses nothing.",
     ),
     "reproduce": (

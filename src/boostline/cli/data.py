@@ -51,7 +51,7 @@ def describe(
     json: o.JsonOption = False,
 ) -> None:
     """Show the number of rows, features and labels, and how many labels a row has."""
-    from boostline.cli.row_sources import Input, load_data
+    from boostline.data.inputs import Input, load_data
 
     given = Input(source, labels, format, drop, categories, delimiter, encoding, zero_based)
     found = load_data(given).describe()

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from boostline.boosters.settings import Algorithm, ModelOptions, make_model
 from boostline.cli import options as o
 from boostline.display.terminal import note, print_json
 
@@ -50,7 +51,7 @@ def evaluate(
         ),
     ] = None,
     algorithm: Annotated[
-        list[o.Algorithm] | None,
+        list[Algorithm] | None,
         typer.Option(
             "--algorithm", "-a", help="Algorithm to evaluate. Can be repeated.", show_default="all"
         ),
@@ -109,29 +110,29 @@ def evaluate(
     Ctrl-C stops and shows the results so far.
     """
     from boostline import evaluate as ev
-    from boostline.cli.row_sources import Input, load_data
-    from boostline.cli.texts import dataset_of_texts
+    from boostline.data.inputs import Input, load_data, split_commas
+    from boostline.data.text_inputs import dataset_of_texts
 
     given = Input(
         data, labels, format, drop, categories, delimiter, encoding, zero_based, text, separator
     )
-    options = o.ModelOptions(learners, expert, drift, edge, loss, steps, max_bytes)
+    options = ModelOptions(learners, expert, drift, edge, loss, steps, max_bytes)
     makers: dict[str, Any]
     if text is not None:
         dataset, texts = dataset_of_texts(given, test, train_rows)
         makers = {
             one.value: _text_maker(one, dataset, texts, options, threads)
-            for one in algorithm or [o.Algorithm.label_ranker]
+            for one in algorithm or [Algorithm.label_ranker]
         }
     else:
         dataset = load_data(given, test=test, n_train=train_rows)
-        chosen = algorithm or [a for a in o.Algorithm if options.fits(a)]
+        chosen = algorithm or [a for a in Algorithm if options.fits(a)]
         makers = {one.value: _maker(one, dataset, options.of(one), threads) for one in chosen}
     if baseline:
         makers["decayed_counts"] = lambda seed: ev.baselines.DecayedCounts(
             labels=list(dataset.labels)
         )
-    metrics = tuple(o.split_commas(metric) or ["rank_loss"])
+    metrics = tuple(split_commas(metric) or ["rank_loss"])
     if protocol is None:
         protocol = Protocol.train_then_test if dataset.n_test else Protocol.prequential
     if protocol is Protocol.train_then_test:
@@ -160,16 +161,16 @@ def evaluate(
         raise typer.Exit(STOPPED)
 
 
-def _maker(algorithm: o.Algorithm, dataset: Any, options: o.ModelOptions, threads: int) -> Any:
-    return lambda seed: o.make_model(
+def _maker(algorithm: Algorithm, dataset: Any, options: ModelOptions, threads: int) -> Any:
+    return lambda seed: make_model(
         algorithm, list(dataset.labels), options, seed=seed, threads=threads
     )
 
 
 def _text_maker(
-    algorithm: o.Algorithm, dataset: Any, texts: list[str], options: o.ModelOptions, threads: int
+    algorithm: Algorithm, dataset: Any, texts: list[str], options: ModelOptions, threads: int
 ) -> Any:
-    from boostline.cli.texts import TextsByNumber
+    from boostline.text.by_number import TextsByNumber
 
     return lambda seed: TextsByNumber(
         o.make_text_model(algorithm, list(dataset.labels), options, seed=seed, threads=threads),

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from boostline.cli import options as o
-from boostline.cli.texts import texts_to_score
 from boostline.contract.text_models import booster_of, is_text_model
+from boostline.data.text_inputs import texts_to_score
 from boostline.display.tables import Table, size
 from boostline.display.terminal import note, print_json, print_pairs, print_table, shows_colours
 
@@ -53,10 +53,10 @@ def inspect(
     the learning curve and the weights over time.
     """
     from boostline import inspect as look
-    from boostline.cli.columns import Columns
     from boostline.cli.rank import load_model, report, with_text
-    from boostline.cli.row_sources import Input
     from boostline.data import Unseen
+    from boostline.data.columns import Columns
+    from boostline.data.inputs import Input
 
     if data is None and (row is not None or label is not None):
         raise typer.BadParameter("--row and --label need --data")
@@ -115,7 +115,7 @@ class _Rows:
     unseen: Any
 
     def blocks(self, with_labels: bool = False) -> Any:
-        from boostline.cli.row_sources import rows_to_score
+        from boostline.data.inputs import rows_to_score
 
         if self.known is None:
             return texts_to_score(self.given, 256, with_labels)
@@ -147,7 +147,7 @@ def _ranked_labels(model: Any, rows: _Rows) -> Any:
 
 
 def _label_rows(losses: Any, model: Any) -> Any:
-    from boostline.cli.columns import label_names
+    from boostline.data.columns import label_names
 
     names = label_names(model)
     room = losses.n_labels - len(names)  # of a model of texts, for tags to come

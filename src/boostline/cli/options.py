@@ -2,43 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-
-class Algorithm(StrEnum):
-    """The recommended model, and the paper's algorithms."""
-
-    label_ranker = "label_ranker"
-    ada_olmr = "ada_olmr"
-    online_bmr = "online_bmr"
-
-
-class Steps(StrEnum):
-    """How far Ada.OLMR's weights move in a round."""
-
-    paper = "paper"
-    adagrad = "adagrad"
-
-
-class Expert(StrEnum):
-    """Whose scores Ada.OLMR gives."""
-
-    draw = "draw"
-    weighted = "weighted"
-    best = "best"
-    last = "last"
-
-
-class Drift(StrEnum):
-    """What a label ranker does when its loss rises and stays high."""
-
-    restart = "restart"
-    none = "none"
+from boostline.boosters.settings import (
+    Algorithm,
+    Drift,
+    Expert,
+    ModelOptions,
+    Steps,
+    model_arguments,
+)
 
 
 class Unseen(StrEnum):
@@ -180,86 +158,6 @@ BlockOption = Annotated[
 ModelArgument = Annotated[Path, typer.Argument(help="A saved model.", show_default=False)]
 
 
-def split_commas(values: list[str] | None) -> list[str] | None:
-    """Flatten ``["a,b", "c"]`` to ``["a", "b", "c"]``."""
-    if not values:
-        return None
-    return [part.strip() for value in values for part in value.split(",") if part.strip()]
-
-
-def parse_categories(values: list[str] | None) -> dict[str, list[str]] | None:
-    """Turn ``["colour=red,green"]`` into ``{"colour": ["red", "green"]}``."""
-    if not values:
-        return None
-    parsed = {}
-    for one in values:
-        column, equals, named = one.partition("=")
-        if not equals:
-            raise ValueError(f"--categories is {one!r}, but must look like column=value,value,...")
-        parsed[column] = named.split(",")
-    return parsed
-
-
-def parse_learners(text: str) -> Any:
-    """Turn what ``--learners`` says into a ``learners`` argument."""
-    import boostline as bl
-
-    name, colon, count = text.partition(":")
-    if name == "auto" and not colon:
-        return bl.learners.auto_mix()
-    if name == "paper" and ((count.isdecimal() and int(count)) or not colon):
-        return bl.learners.paper_trees(int(count or 100))
-    raise typer.BadParameter(
-        f"{text!r} is not known; use auto, or paper:N with N at least 1",
-        param_hint="--learners",
-    )
-
-
-def _edge(text: str) -> float | str:
-    if text == "auto":
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise typer.BadParameter(
-            f"{text!r} is neither a number nor auto", param_hint="--edge"
-        ) from None
-
-
-@dataclass(frozen=True)
-class ModelOptions:
-    """What was said about a model; None: nothing, so its own default holds."""
-
-    learners: str | None = None
-    expert: Expert | None = None
-    drift: Drift | None = None
-    edge: str | None = None
-    loss: str | None = None
-    steps: Steps | None = None
-    max_bytes: int | None = None
-
-    def of(self, algorithm: Algorithm) -> ModelOptions:
-        """Those that have a meaning for an algorithm."""
-        return replace(self, **dict.fromkeys(_foreign(algorithm)))
-
-    def fits(self, algorithm: Algorithm) -> bool:
-        """Whether any option that was given has a meaning for the algorithm alone, or none was given at all."""
-        given = {a for a, names in OWN.items() if any(getattr(self, n) is not None for n in names)}
-        return not given or algorithm in given
-
-
-#: Options that have a meaning for one algorithm alone.
-OWN = {
-    Algorithm.label_ranker: ("drift", "max_bytes"),
-    Algorithm.ada_olmr: ("expert", "steps"),
-    Algorithm.online_bmr: ("edge", "loss"),
-}
-
-
-def _foreign(algorithm: Algorithm) -> list[str]:
-    return [name for a, names in OWN.items() if a is not algorithm for name in names]
-
-
 def make_text_model(
     algorithm: Algorithm | None,
     labels: list[str],
@@ -275,45 +173,6 @@ def make_text_model(
         raise typer.BadParameter("with --text must be label_ranker", param_hint="--algorithm")
     if options.learners == "auto":  # texts have a default of their own
         options = replace(options, learners=None)
-    return TextRanker(labels, n_threads=threads, **_given(Algorithm.label_ranker, options, seed))
-
-
-def make_model(
-    algorithm: Algorithm,
-    labels: list[str],
-    options: ModelOptions,
-    *,
-    seed: int | None = None,
-    threads: int = 1,
-) -> Any:
-    """Make a new booster."""
-    import boostline as bl
-
-    makers = {
-        Algorithm.label_ranker: bl.LabelRanker,
-        Algorithm.ada_olmr: bl.AdaOLMR,
-        Algorithm.online_bmr: bl.OnlineBMR,
-    }
-    given = _given(algorithm, options, seed)
-    return makers[algorithm](labels=labels, n_threads=threads, **given)
-
-
-def _given(algorithm: Algorithm, options: ModelOptions, seed: int | None) -> dict[str, Any]:
-    """The arguments of a model that were given, each as its constructor takes it."""
-    for name in _foreign(algorithm):
-        if getattr(options, name) is not None:
-            raise typer.BadParameter(
-                f"is not an option of {algorithm.value}", param_hint=f"--{name.replace('_', '-')}"
-            )
-    given = {
-        name: value.value if isinstance(value, StrEnum) else value
-        for name, value in {**vars(options), "seed": seed}.items()
-        if value is not None
-    }
-    if "learners" in given:
-        given["learners"] = parse_learners(given["learners"])
-    if "edge" in given:
-        given["edge"] = _edge(given["edge"])
-    if given.get("drift") == Drift.none:
-        given["drift"] = None
-    return given
+    return TextRanker(
+        labels, n_threads=threads, **model_arguments(Algorithm.label_ranker, options, seed)
+    )

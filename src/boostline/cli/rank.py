@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from boostline.cli import options as o
-from boostline.cli.row_sources import Input
 from boostline.contract.text_models import is_text_model
+from boostline.data.inputs import Input
 from boostline.data.unseen import Unseen
 from boostline.display.tables import NONE, Table
 from boostline.display.terminal import note, print_json, print_table
@@ -120,7 +120,7 @@ def _rank_files(
     options: dict[str, Any],
 ) -> None:
     from boostline.cli.clusters import engine_for
-    from boostline.cli.texts import text_columns
+    from boostline.data.text_inputs import text_columns
     from boostline.scale import rank_files
 
     loaded, record = model_and_record
@@ -186,9 +186,9 @@ def _rank_rows(
     look: _Look,
     unseen: Unseen | None,
 ) -> None:
-    from boostline.cli.columns import Columns, label_names
-    from boostline.cli.row_sources import rows_to_score
-    from boostline.cli.texts import texts_to_score
+    from boostline.data.columns import Columns, label_names
+    from boostline.data.inputs import rows_to_score
+    from boostline.data.text_inputs import texts_to_score
     from boostline.scale.engines import LocalEngine
 
     loaded, record = model_and_record

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from boostline.boosters.settings import Algorithm, ModelOptions
 from boostline.cli import options as o
 from boostline.display.terminal import note, print_json, print_pairs
 
@@ -34,7 +35,7 @@ def train(
     text: o.TextOption = None,
     separator: o.SeparatorOption = None,
     algorithm: Annotated[
-        o.Algorithm | None,
+        Algorithm | None,
         typer.Option("--algorithm", "-a", help="Algorithm.", show_default="label_ranker"),
     ] = None,
     learners: o.LearnersOption = None,
@@ -87,8 +88,8 @@ def train(
 
     With --jobs or --dask, several workers learn a history of many files. The model is saved at the end.
     """
-    from boostline.cli.row_sources import Input
     from boostline.cli.training_run import SIGNALLED, Chosen, TrainingRun
+    from boostline.data.inputs import Input
 
     if resume + append + overwrite > 1:
         raise typer.BadParameter("only one of --resume, --append and --overwrite can be given")
@@ -102,7 +103,7 @@ def train(
     given = Input(
         data[0], labels, format, drop, categories, delimiter, encoding, zero_based, text, separator
     )
-    options = o.ModelOptions(learners, expert, drift, edge, loss, steps, max_bytes)
+    options = ModelOptions(learners, expert, drift, edge, loss, steps, max_bytes)
     chosen = Chosen(algorithm, options, seed, threads)
     if jobs != 1 or dask is not None:
         if resume or append or max_rows is not None:

@@ -13,13 +13,16 @@ from typing import Any
 
 import typer
 
+from boostline.boosters.settings import Algorithm, ModelOptions, make_model
 from boostline.cli import options as o
-from boostline.cli.columns import Columns
-from boostline.cli.row_sources import Fingerprint, Input, Rows, rows_to_learn
-from boostline.cli.texts import learn_texts, texts_to_learn
 from boostline.contract.text_models import booster_of, is_text_model
+from boostline.data.columns import Columns
+from boostline.data.fingerprint import Fingerprint
+from boostline.data.inputs import Input, RowStream, rows_to_learn
+from boostline.data.text_inputs import texts_to_learn
 from boostline.display.progress import show_progress
 from boostline.display.terminal import note
+from boostline.text.by_number import learn_texts
 
 # What shells add to the number of the signal that ended a program: 130 for Ctrl-C, 143 for kill.
 SIGNALLED = 128
@@ -31,14 +34,14 @@ _CHECKPOINT_SECONDS = 60.0
 class Chosen:
     """The model's options as they were given; None: not given."""
 
-    algorithm: o.Algorithm | None
-    options: o.ModelOptions
+    algorithm: Algorithm | None
+    options: ModelOptions
     seed: int | None
     threads: int
 
-    def make(self, labels: list[str], algorithm: o.Algorithm | None = None) -> Any:
-        chosen = self.algorithm or algorithm or o.Algorithm.label_ranker
-        return o.make_model(chosen, labels, self.options, seed=self.seed, threads=self.threads)
+    def make(self, labels: list[str], algorithm: Algorithm | None = None) -> Any:
+        chosen = self.algorithm or algorithm or Algorithm.label_ranker
+        return make_model(chosen, labels, self.options, seed=self.seed, threads=self.threads)
 
     def make_text(self) -> Any:
         return o.make_text_model(
@@ -48,7 +51,7 @@ class Chosen:
     def check(self, model: Any, path: Path) -> None:
         """Refuse options that are not those of the saved model."""
         labels = model.labels or [str(i) for i in range(model.n_labels)]
-        wanted = self.make(labels, o.Algorithm(model.algorithm)).config()
+        wanted = self.make(labels, Algorithm(model.algorithm)).config()
         config = model.config()
         told = {"algorithm": self.algorithm, "seed": self.seed, **vars(self.options)}
         for name, said in told.items():
@@ -65,7 +68,9 @@ class Chosen:
 class TrainingRun:
     """One run of training: a model, its input, and how many rows of the input it has learned."""
 
-    def __init__(self, path: Path, model: Any, given: Input, rows: Rows, recorder: Any) -> None:
+    def __init__(
+        self, path: Path, model: Any, given: Input, rows: RowStream, recorder: Any
+    ) -> None:
         self._path = path
         self._model = model
         self._booster = booster_of(model)
@@ -228,7 +233,7 @@ class TrainingRun:
         self._input.blocks = itertools.chain(rest, blocks)
 
 
-def _limited(rows: Rows, left: int | None) -> Iterator[tuple[Any, Any]]:
+def _limited(rows: RowStream, left: int | None) -> Iterator[tuple[Any, Any]]:
     for X, Y in rows:
         if left is None:
             yield X, Y

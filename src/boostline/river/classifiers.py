@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from river import base
 
-from boostline.adapters.boosters import make_booster
+from boostline.adapters import make_booster
 from boostline.array_types import FloatArray
 from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR
 from boostline.boosters.aims import Aim, read_aim

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from boostline.adapters.showing import labels_needed, showing
+from boostline.adapters import labels_needed, showing
 from boostline.boosters import Shown, TopkAdaptive, TopkBMR
 from boostline.boosters.booster import Booster
 from boostline.contract.label_sets import LabelSets

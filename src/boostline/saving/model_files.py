@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from boostline.boosters import Booster
 
 FORMAT = 1
+#: Makes a `TextRanker` of a booster and what was saved about its texts; `boostline` puts it here.
+TEXT_MODELS: list[Callable[[Any, dict[str, Any]], Any]] = []
 _LOG = logging.getLogger("boostline.saving")
 
 
@@ -198,9 +200,7 @@ def load_with_extra(
         extra = unpack(metadata["extra"], file.read)
         model.n_threads = n_threads
         if "text" in metadata:
-            from boostline.text import TextRanker
-
-            model = TextRanker.from_parts(model, unpack(metadata["text"], file.read))
+            model = TEXT_MODELS[0](model, unpack(metadata["text"], file.read))
     fields = {"path": str(path), "format": metadata["format"], "rows": model.clock}
     _LOG.info("loaded %s", path, extra={"fields": fields})
     return model, extra

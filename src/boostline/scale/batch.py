@@ -236,10 +236,10 @@ def _key_blocks(file: Any, keys: Sequence[str]) -> Iterator[list[Any]]:
 
 
 def _rows_to_score(model: Any, part: FilePart) -> Iterator[Any]:
-    from boostline.cli.columns import Columns
-    from boostline.cli.row_sources import Input, rows_to_score
-    from boostline.cli.texts import texts_to_score
     from boostline.data import Unseen
+    from boostline.data.columns import Columns
+    from boostline.data.inputs import Input, rows_to_score
+    from boostline.data.text_inputs import texts_to_score
 
     told = {n: v for n, v in part.options.items() if n in Input.__dataclass_fields__}
     given = Input(part.path, **{**told, "labels": None})

@@ -281,7 +281,7 @@ def _learn_bucket(start: Booster, bucket: _Bucket) -> tuple[int, int, int]:
 
 
 def _learn_key(store: ModelStore, key: str, start: Booster, X: Any, Y: Any, append: bool) -> int:
-    from boostline.cli.row_sources import Fingerprint
+    from boostline.data.fingerprint import Fingerprint
 
     mark, done = Fingerprint(), 0
     if key in store:

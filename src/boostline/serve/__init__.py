@@ -9,6 +9,6 @@ killed comes back to the same bytes, a challenger is a second model of the same 
 - ``ops``: status, metrics, verification, export, compaction.
 - ``http``: requests and responses, tokens, the page.
 
-Each folder imports only those above it. `command` and `log_command` are the shell's entry points, `client` is for users
+Each folder imports only those above it. `client` is for users
 of the service. Needs the extra ``serve``: ``pip install 'boostline[serve]'``.
 """

@@ -12,8 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from boostline.adapters.boosters import make_booster
-from boostline.adapters.set_prediction import logit, margins
+from boostline.adapters import logit, make_booster, margins
 from boostline.array_types import FloatArray
 from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR, Shown
 from boostline.boosters.aims import Aim, read_aim

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from boostline.adapters.showing import showing
+from boostline.adapters import showing
 from boostline.boosters import Shown, TopkAdaptive, TopkBMR
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import whole_number

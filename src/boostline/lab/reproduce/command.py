@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from boostline.cli import options as o
 from boostline.display.terminal import note, print_json, print_table, print_text
 
 _INTERRUPTED = 130  # what shells give for a program that Ctrl-C ended
@@ -41,10 +40,20 @@ def reproduce(
     drop: Annotated[
         str | None, typer.Option(help="Columns of a file to leave out, separated by commas.")
     ] = None,
-    categories: o.CategoriesOption = None,
-    delimiter: o.DelimiterOption = None,
-    encoding: o.EncodingOption = None,
-    zero_based: o.ZeroBasedOption = None,
+    categories: Annotated[
+        list[str] | None,
+        typer.Option(help="Categories of a text column: colour=red,green. Can be repeated."),
+    ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="Delimiter of a csv file; tab for a tab.")
+    ] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding of a csv or arff file.")] = None,
+    zero_based: Annotated[
+        bool | None,
+        typer.Option(
+            "--zero-based/--one-based", help="svmlight: features are numbered from 0 or from 1."
+        ),
+    ] = None,
     format: Annotated[
         str | None,
         typer.Option(help="arff, svmlight, csv, parquet or jsonl, if the file name does not tell."),
@@ -98,7 +107,7 @@ def reproduce(
             "prequential (F1 beside published stream learners)."
         ),
     ] = None,
-    json: o.JsonOption = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Reproduce the paper's Tables 2 and 3: one pass over train, then test, for each seed and order.
 
@@ -108,7 +117,7 @@ def reproduce(
     if table is not None:
         _other_table(table, data, docs, quiet, json, out, fresh)
         return
-    from boostline.cli.row_sources import Input
+    from boostline.data.inputs import Input
     from boostline.lab.reproduce import Settings, run
     from boostline.lab.reproduce.paper import SMALL_SETS
     from boostline.lab.reproduce.report import as_json

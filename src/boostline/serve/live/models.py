@@ -216,7 +216,7 @@ class Models:
 
 def make_model(config: dict[str, Any], labels: list[str], threads: int = 1) -> Any:
     """A new model from what a challenger's ``config`` says, in the words of the shell."""
-    from boostline.cli import options as o
+    from boostline.boosters import settings as o
 
     known = (
         "algorithm",
@@ -254,6 +254,5 @@ def make_model(config: dict[str, Any], labels: list[str], threads: int = 1) -> A
             max_bytes=config.get("max_bytes"),
         )
         return o.make_model(algorithm, labels, given, seed=config.get("seed"), threads=threads)
-    except Exception as error:  # typer's errors of parameters, too
-        message = getattr(error, "message", None) or str(error)
-        raise Problem(422, f"config does not describe a model: {message}", "config") from None
+    except Exception as error:
+        raise Problem(422, f"config does not describe a model: {error}", "config") from None

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from boostline.boosters.settings import Algorithm, ModelOptions, make_model, parse_learners
 from boostline.cli import options as o
 from boostline.display.logs import LogFormat
 
@@ -63,8 +64,8 @@ def serve(
         ),
     ] = False,
     algorithm: Annotated[
-        o.Algorithm, typer.Option("--algorithm", "-a", help="Algorithm of a new store.")
-    ] = o.Algorithm.label_ranker,
+        Algorithm, typer.Option("--algorithm", "-a", help="Algorithm of a new store.")
+    ] = Algorithm.label_ranker,
     learners: o.LearnersOption = None,
     seed: o.SeedOption = None,
     host: Annotated[
@@ -162,7 +163,7 @@ def seconds_of(text: str) -> float:
 
 
 def _names(labels: list[str] | None) -> list[str] | None:
-    from boostline.cli.row_sources import named_labels
+    from boostline.data.inputs import named_labels
 
     return None if labels is None else named_labels(labels)
 
@@ -170,7 +171,7 @@ def _names(labels: list[str] | None) -> list[str] | None:
 def _first_model(
     labels: list[str] | None,
     model: Path | None,
-    algorithm: o.Algorithm,
+    algorithm: Algorithm,
     learners: str | None,
     seed: int | None,
     threads: int,
@@ -191,18 +192,18 @@ def _first_model(
         raise ValueError(f"--labels has {len(names)} label, but ranking needs at least 2")
     if text:
         return _text_model(algorithm, names, learners, seed, threads)
-    return o.make_model(algorithm, names, o.ModelOptions(learners), seed=seed, threads=threads)
+    return make_model(algorithm, names, ModelOptions(learners), seed=seed, threads=threads)
 
 
 def _text_model(
-    algorithm: o.Algorithm, names: list[str], learners: str | None, seed: int | None, threads: int
+    algorithm: Algorithm, names: list[str], learners: str | None, seed: int | None, threads: int
 ) -> Any:
     import boostline as bl
     from boostline.text.ranker import text_learners
 
-    if algorithm is not o.Algorithm.label_ranker:
+    if algorithm is not Algorithm.label_ranker:
         raise typer.BadParameter("with --text must be label_ranker", param_hint="--algorithm")
-    chosen = "auto" if learners is None else o.parse_learners(learners)
+    chosen = "auto" if learners is None else parse_learners(learners)
     given: dict[str, Any] = {} if seed is None else {"seed": seed}
     return bl.LabelRanker(labels=names, learners=text_learners(chosen), n_threads=threads, **given)
 

@@ -1,20 +1,15 @@
-"""Rows for the commands: with labels to learn from, or without, to be ranked by a model."""
+"""Files as people name them: rows to learn from, and rows to be ranked by a model, matched with its columns."""
 
 from __future__ import annotations
 
 import codecs
 import fnmatch
 import os
-import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from boostline.cli.columns import Aligned, Arranged, Columns, has_own_values
-from boostline.cli.options import parse_categories, split_commas
-from boostline.contract.sparse import is_sparse
+from boostline.data.columns import Aligned, Arranged, Columns, has_own_values, parse_categories
 
 if TYPE_CHECKING:
     from boostline.data import Dataset, Unseen
@@ -80,7 +75,7 @@ class Input:
 
 
 @dataclass
-class Rows:
+class RowStream:
     """Blocks of rows with the names of their columns."""
 
     blocks: Any
@@ -92,7 +87,7 @@ class Rows:
         yield from self.blocks
 
 
-def rows_to_learn(given: Input, block: int, known: Columns | None = None) -> Rows:
+def rows_to_learn(given: Input, block: int, known: Columns | None = None) -> RowStream:
     """Rows with labels; of a named set its train rows.
 
     With `known` columns the rows come in their order, and a file with others is refused.
@@ -102,7 +97,7 @@ def rows_to_learn(given: Input, block: int, known: Columns | None = None) -> Row
     whole = whole_set(given)
     if whole is not None:
         train = whole.train
-        rows = Rows(train.blocks(block), list(train.features), list(train.labels), len(train))
+        rows = RowStream(train.blocks(block), list(train.features), list(train.labels), len(train))
     else:
         rows = _file_to_learn(given, block, known)
     if known is None:
@@ -117,7 +112,7 @@ def rows_to_learn(given: Input, block: int, known: Columns | None = None) -> Row
     _check_counts(given, rows, known)
     if order is None and label_order is None:
         return rows
-    return Rows(
+    return RowStream(
         Arranged(rows.blocks, order, label_order),
         known.features or rows.features,
         names or rows.labels,
@@ -131,7 +126,7 @@ def rows_to_score(
     known: Columns,
     unseen: Unseen | None,
     with_labels: bool = False,
-) -> Rows:
+) -> RowStream:
     """Rows whose features are in the model's order; what the model does not know is left out.
 
     Parameters
@@ -149,7 +144,7 @@ def rows_to_score(
         left_out = set(known.to_leave_out(test.features, with_labels))
         kept = [i for i, feature in enumerate(test.features) if feature not in left_out]
         features = [test.features[i] for i in kept]
-        rows = Rows(Arranged(test.blocks(block), kept, None), features, list(test.labels))
+        rows = RowStream(Arranged(test.blocks(block), kept, None), features, list(test.labels))
     else:
         rows = _file_to_score(given, block, known, unseen, with_labels)
     label_order = None
@@ -157,11 +152,11 @@ def rows_to_score(
         label_order = column_order(rows.labels, known.labels, given.name, "labels")
     if known.features is not None and has_own_values(rows.features, known.features):
         aligned = Aligned(rows.blocks, rows.features, known.features, unseen, given.name)
-        return Rows(Arranged(aligned, None, label_order), known.features, rows.labels)
+        return RowStream(Arranged(aligned, None, label_order), known.features, rows.labels)
     order = column_order(rows.features, known.features, given.name, "features")
     _check_counts(given, rows, known if with_labels else replace(known, labels=rows.labels))
     features = known.features or rows.features
-    return Rows(Arranged(rows.blocks, order, label_order), features, rows.labels)
+    return RowStream(Arranged(rows.blocks, order, label_order), features, rows.labels)
 
 
 def whole_set(given: Input, **more: Any) -> Dataset | None:
@@ -191,7 +186,7 @@ def load_data(given: Input, **more: Any) -> Dataset:
     return data.load(given.source, labels=labels, format=reader.format, **given.options(), **more)
 
 
-def _file_to_learn(given: Input, block: int, known: Columns | None) -> Rows:
+def _file_to_learn(given: Input, block: int, known: Columns | None) -> RowStream:
     from boostline import data
 
     reader = given.reader()
@@ -206,12 +201,12 @@ def _file_to_learn(given: Input, block: int, known: Columns | None) -> Rows:
             # What was left out of the first file need not be in this one.
             options["drop"] = lambda columns: [c for c in dropped if c in columns]
     stream = data.stream(given.source, block=block, labels=labels, format=reader.format, **options)
-    return Rows(stream, stream.features, stream.labels)
+    return RowStream(stream, stream.features, stream.labels)
 
 
 def _file_to_score(
     given: Input, block: int, known: Columns, unseen: Unseen | None, with_labels: bool
-) -> Rows:
+) -> RowStream:
     from boostline import data
 
     reader = given.reader()
@@ -228,7 +223,7 @@ def _file_to_score(
     if with_labels:
         labels = known.labels if reader.names_columns else known.label_argument
     stream = data.stream(given.source, block=block, labels=labels, format=reader.format, **options)
-    return Rows(stream, stream.features, stream.labels)
+    return RowStream(stream, stream.features, stream.labels)
 
 
 def _known_options(known: Columns, reader: type[Reader], options: dict[str, Any]) -> dict[str, Any]:
@@ -293,7 +288,7 @@ def _matching(given: Input, parts: list[str], patterns: set[str], columns: list[
     return list(dict.fromkeys(names))
 
 
-def _check_counts(given: Input, rows: Rows, known: Columns) -> None:
+def _check_counts(given: Input, rows: RowStream, known: Columns) -> None:
     """Columns without names are matched by their places: there must be as many."""
     for what, found, wanted in (
         ("features", len(rows.features), known.n_features),
@@ -305,35 +300,8 @@ def _check_counts(given: Input, rows: Rows, known: Columns) -> None:
             )
 
 
-@dataclass
-class Fingerprint:
-    """A checksum of rows that does not depend on how they are cut into blocks."""
-
-    sums: dict[str, int] = field(default_factory=dict)
-
-    def update(self, X: Any, Y: Any) -> None:
-        for name, matrix in (("x", X), ("y", Y)):
-            if matrix.dtype == object:  # texts, and their tags
-                for value in matrix:
-                    content = value if isinstance(value, str) else repr(sorted(value.items()))
-                    encoded = content.encode("utf-8", "surrogatepass")
-                    self._add(name, np.frombuffer(b"%d|%b" % (len(encoded), encoded), np.uint8))
-            elif is_sparse(matrix):
-                csr = matrix.tocsr()
-                self._add(f"{name}.values", _label_codes(csr.data) if name == "y" else csr.data)
-                self._add(f"{name}.columns", np.asarray(csr.indices, dtype=np.int64))
-                self._add(f"{name}.sizes", np.diff(csr.indptr).astype(np.int64))
-            else:
-                self._add(name, _label_codes(matrix) if name == "y" else np.asarray(matrix))
-
-    def _add(self, name: str, array: Any) -> None:
-        content = np.ascontiguousarray(array).view(np.uint8).data
-        self.sums[name] = zlib.crc32(content, self.sums.get(name, 0))
-
-
-def _label_codes(values: Any) -> Any:
-    """0, 1, and -1 for unknown. A block has floats if it has unknown labels: that depends on where it was cut."""
-    array = np.asarray(values)
-    return (
-        array if array.dtype == np.bool_ else np.where(np.isnan(array), -1, array).astype(np.int8)
-    )
+def split_commas(values: list[str] | None) -> list[str] | None:
+    """Flatten ``["a,b", "c"]`` to ``["a", "b", "c"]``."""
+    if not values:
+        return None
+    return [part.strip() for value in values for part in value.split(",") if part.strip()]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boostline.cli.options import parse_categories
 from boostline.contract.sparse import is_sparse
 
 if TYPE_CHECKING:
@@ -191,3 +190,16 @@ def _with_missing(X: Any, rows: Any, columns: Sequence[int]) -> Any:
         return X.tocsr()
     X[np.ix_(rows, columns)] = np.nan
     return X
+
+
+def parse_categories(values: list[str] | None) -> dict[str, list[str]] | None:
+    """Turn ``["colour=red,green"]`` into ``{"colour": ["red", "green"]}``."""
+    if not values:
+        return None
+    parsed = {}
+    for one in values:
+        column, equals, named = one.partition("=")
+        if not equals:
+            raise ValueError(f"--categories is {one!r}, but must look like column=value,value,...")
+        parsed[column] = named.split(",")
+    return parsed

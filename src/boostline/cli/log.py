@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from boostline.boosters.settings import Algorithm, ModelOptions, make_model
 from boostline.cli import options as o
 from boostline.display.tables import Table
 from boostline.display.terminal import note, print_json, print_pairs, print_table
@@ -70,8 +71,8 @@ def export(
 def replay(
     store: StoreOption,
     algorithm: Annotated[
-        o.Algorithm, typer.Option("--algorithm", "-a", help="Algorithm.")
-    ] = o.Algorithm.label_ranker,
+        Algorithm, typer.Option("--algorithm", "-a", help="Algorithm.")
+    ] = Algorithm.label_ranker,
     learners: o.LearnersOption = None,
     seed: o.SeedOption = None,
     expert: o.ExpertOption = None,
@@ -90,10 +91,10 @@ def replay(
     """Learn the log with another model: an experiment on what was served. The service may be running."""
     from boostline.serve.ops import replaying
 
-    given = o.ModelOptions(learners, expert, drift, edge, loss, steps, max_bytes)
+    given = ModelOptions(learners, expert, drift, edge, loss, steps, max_bytes)
 
     def make(labels: list[str]) -> Any:
-        return o.make_model(algorithm, labels, given, seed=seed, threads=threads)
+        return make_model(algorithm, labels, given, seed=seed, threads=threads)
 
     result = replaying.experiment(str(store), make, model)
     if json:
@@ -117,7 +118,7 @@ def compact(
     ] = None,
 ) -> None:
     """Delete old events and snapshots; recovery stays exact from the oldest snapshot kept. Stop the service first."""
-    from boostline.serve.command import seconds_of
+    from boostline.cli.serve import seconds_of
     from boostline.serve.live.snapshots import Snapshots
     from boostline.serve.ops import compaction, exporting
     from boostline.serve.store.log import Log

@@ -1,0 +1,66 @@
+"""What the adapters to scikit-learn and River share."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from typing import Any
+
+import numpy as np
+
+from boostline.array_types import FloatArray
+from boostline.boosters import Booster, Explorer
+from boostline.boosters.aims import Aim
+from boostline.boosters.topk_booster import TopkBooster
+from boostline.text.ranker import text_learners
+
+_OF_ALL = {"n_labels", "labels", "learners", "seed", "n_threads"}
+
+
+def make_booster(adapter: Any, labels: list[Any], *, seed: int | None, n_threads: int) -> Booster:
+    """Make the booster that an adapter wraps; the booster's own settings are parameters of the adapter."""
+    own = set(inspect.signature(adapter.booster_type).parameters) - _OF_ALL
+    settings = {name: getattr(adapter, name) for name in own}
+    if settings.get("n_shown", 0) >= len(labels):  # all are shown, and none is swapped
+        settings |= {"n_shown": len(labels), "n_swapped": None}
+    # Learners written in Python carry state: a copy leaves the parameter as it was given.
+    learners = copy.deepcopy(adapter.learners)
+    if hasattr(adapter, "n_columns"):
+        learners = text_learners(learners)
+    return adapter.booster_type(  # type: ignore[no-any-return]
+        labels=labels, learners=learners, seed=seed, n_threads=n_threads, **settings
+    )
+
+
+def logit(p: FloatArray) -> FloatArray:
+    """Log-odds of probabilities strictly between 0 and 1."""
+    return np.asarray(np.log(p) - np.log1p(-p))
+
+
+def margins(booster: Booster, probabilities: FloatArray, aim: Aim) -> FloatArray:
+    """Log-odds less those of the thresholds: above 0 exactly where ``booster.predict`` names a label."""
+    thresholds = booster.thresholds(aim)
+    found = logit(probabilities) - logit(thresholds)
+    # Rounding does not decide.
+    named = probabilities > thresholds
+    return np.where(named == (found > 0), found, np.where(named, 1e-300, 0.0))
+
+
+def showing(adapter: Any, booster: Booster) -> Any:
+    """What chooses the labels to show and learns from what was heard: the booster, or an `Explorer` around it."""
+    if isinstance(booster, TopkBooster):
+        return booster
+    n_shown = min(adapter.n_shown, booster.n_labels)
+    # It has no state of its own: the booster's clock is its turn.
+    return Explorer(
+        booster,
+        n_shown,
+        n_explored=min(adapter.n_explored, n_shown),
+        rate=adapter.rate,
+        seed=booster.seed,
+    )
+
+
+def labels_needed(adapter: Any) -> int:
+    """The fewest labels with which the adapter's booster can be made and go on growing."""
+    return int(adapter.n_shown + (getattr(adapter, "n_swapped", None) or 0))

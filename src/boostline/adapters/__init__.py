@@ -1,1 +1,0 @@
-"""What the adapters to other libraries share."""
