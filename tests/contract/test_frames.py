@@ -272,8 +272,6 @@ def test_names_are_saved_copied_and_checked(tmp_path):
     for bad in (["a"], ["a", "a", "b", "c"], "abcd"):
         with pytest.raises((ValueError, TypeError), match="features"):
             bl.AdaOLMR.from_config({**config, "features": bad})
-    del config["features"]  # as in files of older versions
-    assert bl.AdaOLMR.from_config(config).features is None
 
 
 def test_names_of_arrays_can_be_told():
