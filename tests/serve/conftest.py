@@ -8,7 +8,7 @@ from serving import LABELS, serving
 
 import boostline as bl
 
-needed = ("starlette", "uvicorn", "httptools", "prometheus_client")
+needed = ("uvicorn", "httptools", "prometheus_client")
 for module in needed:
     pytest.importorskip(module, reason="needs the extra serve: pip install 'boostline[serve]'")
 

@@ -23,7 +23,7 @@ def test_a_ranking_is_answered_with_its_id_and_the_best_labels(server):
     answer = server.post("/rank", {"id": "r1", "features": {"f0": 0.3, "colour": "red"}, "top": 2})
     assert answer.status == 200
     told = answer.json
-    assert told["id"] == "r1" and told["model"] == "champion"
+    assert told["id"] == "r1" and told["model"] == "first"
     assert isinstance(told["version"], int)
     assert len(told["labels"]) == 2
     assert {one["label"] for one in told["labels"]} <= set(LABELS)

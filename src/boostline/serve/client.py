@@ -127,12 +127,13 @@ class Client:
                 if trial == self._tries:
                     raise
             else:
-                told = json.loads(answer)
                 if status < 400:
-                    return dict(told)
+                    return dict(json.loads(answer))
                 if status not in _AGAIN or trial == self._tries:
+                    told = _problem(answer)
                     raise ServiceError(status, told.get("detail", ""), told.get("field"))
-                wait = max(wait, float(headers.get("Retry-After", 0)))
+                after = headers.get("Retry-After", "")  # seconds, or a date
+                wait = max(wait, float(after) if after.isdecimal() else 0.0)
             time.sleep(wait)
         raise AssertionError("unreachable")
 
@@ -181,6 +182,15 @@ class AsyncClient:
     async def event(self, id: str) -> dict[str, Any]:
         """See `Client.event`."""
         return await asyncio.to_thread(self._client.event, id)
+
+
+def _problem(answer: bytes) -> dict[str, Any]:
+    """What an error says; something between may have answered in a format of its own."""
+    try:
+        told = json.loads(answer)
+    except ValueError:
+        told = None
+    return told if isinstance(told, dict) else {"detail": answer[:200].decode(errors="replace")}
 
 
 def _plain(features: Any) -> Any:

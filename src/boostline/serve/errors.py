@@ -14,11 +14,12 @@ _TITLES = {
     405: "Method not allowed",
     408: "Too slow",
     409: "Conflict",
-    410: "ClientDisconnected",
+    410: "Gone",
     413: "Too large",
     415: "Wrong content type",
     422: "Not valid",
     429: "Too many requests",
+    431: "Headers too large",
     500: "Internal error",
     503: "Not available",
     507: "Cannot be stored",
@@ -35,10 +36,14 @@ class Problem(Exception):
         self.status, self.detail, self.field = status, detail, field
         self.retry_after = retry_after
 
+    @property
+    def title(self) -> str:
+        return _TITLES.get(self.status, "Error")
+
     def to_dict(self) -> dict[str, Any]:
         told: dict[str, Any] = {
             "type": "about:blank",
-            "title": _TITLES.get(self.status, "Error"),
+            "title": self.title,
             "status": self.status,
             "detail": self.detail,
         }

@@ -6,11 +6,13 @@ import asyncio
 import contextlib
 import gc
 import logging
+import resource
 import signal
 import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
+from typing import Any, cast
 
 import uvicorn
 
@@ -25,6 +27,8 @@ __all__ = ["run"]
 
 _LOG = logging.getLogger("boostline.serve")
 _MOST_CONNECTIONS = 2000
+#: Bytes that the kernel keeps for a client, and how long it keeps them if the client does not read.
+_SEND_BUFFER, _UNREAD_MILLISECONDS = 131072, 20_000
 #: Seconds for which a thread that learns or saves may keep Python from one that answers; usually 5 ms.
 _SWITCH = 0.0005
 #: Objects made between two garbage collections; usually 700. Requests leave no cycles.
@@ -98,22 +102,26 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return uvloop.new_event_loop
 
 
-async def _serve(service: Service, guard: Guard, host: str, port: int) -> None:
-    service.queue.attach(asyncio.get_running_loop())
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+def listen(host: str, port: int) -> socket.socket:
+    """A socket whose connections the kernel ends when their client does not read."""
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNREAD_MILLISECONDS)
     try:
         listener.bind((host, port))
     except OSError as error:
         listener.close()
-        raise OSError(
-            f"--host {host} --port {port} cannot be listened at: {error.strerror}"
-        ) from None
-    shown = f"[{host}]" if family == socket.AF_INET6 else host
-    config = uvicorn.Config(
-        Application(service, guard),
-        http=Connection,
+        raise OSError(f"cannot listen on --host {host} --port {port}: {error.strerror}") from None
+    return listener
+
+
+def configured(app: Any) -> uvicorn.Config:
+    """How uvicorn serves an application."""
+    return uvicorn.Config(
+        app,
+        http=cast(Any, Connection),  # any protocol will do
         ws="none",
         lifespan="off",
         access_log=False,
@@ -121,9 +129,21 @@ async def _serve(service: Service, guard: Guard, host: str, port: int) -> None:
         server_header=False,
         proxy_headers=False,
         date_header=False,
-        limit_concurrency=_MOST_CONNECTIONS,
+        limit_concurrency=_most_connections(),
         timeout_keep_alive=75,
-        timeout_graceful_shutdown=30,
+        timeout_graceful_shutdown=20,
     )
-    server = Server(config, f"http://{shown}:{listener.getsockname()[1]}")
-    await server.serve([listener])
+
+
+def _most_connections() -> int:
+    """Half of the files that the process may open, so that the store and its snapshots always find one."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return min(_MOST_CONNECTIONS, max(1, limit // 2))
+
+
+async def _serve(service: Service, guard: Guard, host: str, port: int) -> None:
+    service.queue.attach(asyncio.get_running_loop())
+    listener = listen(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    where = f"http://{shown}:{listener.getsockname()[1]}"
+    await Server(configured(Application(service, guard)), where).serve([listener])

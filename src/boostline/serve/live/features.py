@@ -7,6 +7,7 @@ learned, so that the same log always gives the same rows.
 from __future__ import annotations
 
 import copy
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from boostline.text.features import TextFeatures
 if TYPE_CHECKING:
     from boostline.boosters import Booster
 
-__all__ = ["MOST_FEATURES", "FeatureError", "Features", "check_features", "form_of"]
+__all__ = ["LONGEST_NAME", "MOST_FEATURES", "FeatureError", "Features", "check_features", "form_of"]
 
-#: No more names than that get a place: memory has to be bounded.
-MOST_FEATURES = 2**16
+#: No more names than that get a place, and no more characters of names: memory and snapshots have to be bounded.
+MOST_FEATURES, _MOST_CHARACTERS = 2**16, 3_000_000
+#: Characters of a name, and of a category's word.
+LONGEST_NAME = 200
 #: Words of a text are hashed to so many places.
 TEXT_PLACES = 2**14
 #: Rows are passed on as sparse when they are long and so small a share of the places is filled.
@@ -58,6 +61,12 @@ def check_features(features: Any, most: int = MOST_FEATURES) -> None:
         raise FeatureError(
             "features", f"features has {len(features)} values, but must have at most {most}"
         )
+    if isinstance(features, dict) and len(max(features, key=len)) > LONGEST_NAME:
+        name = next(name for name in features if len(name) > LONGEST_NAME)
+        raise FeatureError(
+            "features",
+            f"features has a name of {len(name)} characters, but names must have at most {LONGEST_NAME}",
+        )
     values = features.values() if isinstance(features, dict) else features
     if (
         _NUMBERS.issuperset(map(type, values))
@@ -74,7 +83,13 @@ def check_features(features: Any, most: int = MOST_FEATURES) -> None:
                     f"features.{name}",
                     f"features.{name} is {str(value)[:20]}, but must lie between -1e100 and 1e100 (null: missing)",
                 )
-        elif not (value is None or kind is bool or (kind is str and words_may_be)):
+        elif kind is str and words_may_be:
+            if len(value) > LONGEST_NAME:
+                raise FeatureError(
+                    f"features.{name}",
+                    f"features.{name} has {len(value)} characters, but a category must have at most {LONGEST_NAME}",
+                )
+        elif not (value is None or kind is bool):
             wanted = (
                 "a number, a string, true, false or null" if words_may_be else "a number or null"
             )
@@ -196,7 +211,7 @@ class Features:
         new = sorted({name for name in names if name not in self._place})
         if not new:
             return
-        room = MOST_FEATURES - len(self._place)
+        room = self._room(new)
         if len(new) > room:
             self.n_left_out += len(new) - room
             new = new[:room]
@@ -217,6 +232,12 @@ class Features:
             self._place[name] = len(self._place)
         self._fill = np.array([_fill_of(name) for name in self._place])
         self._last_names = None
+
+    def _room(self, new: list[str]) -> int:
+        """How many of new names get a place."""
+        left = _MOST_CHARACTERS - sum(map(len, self._place))
+        fitting = sum(total <= left for total in itertools.accumulate(map(len, new)))
+        return min(MOST_FEATURES - len(self._place), fitting)
 
     def _dict_row(self, features: dict[str, Any]) -> Any:
         values = list(features.values())

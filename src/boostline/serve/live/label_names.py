@@ -50,24 +50,25 @@ class LabelNames:
 
     def check(self, change: dict[str, Any]) -> None:
         """Refuse a change that cannot be made."""
-        trial = self.copy()
+        names, renames = set(self.names), change.get("rename", {})
         for name in change.get("add", ()):
-            if name in trial.place:
+            if name in names:
                 raise LabelError("add", f"add has label {name!r}, but it is there already")
-            trial.apply({"add": [name]})
-        for old, new in change.get("rename", {}).items():
-            if old not in trial.place:
+            names.add(name)
+        for old, new in renames.items():
+            if old not in names:
                 raise LabelError("rename", f"rename has label {old!r}, but there is no such label")
-            if new in trial.place:
+            if new in names:
                 raise LabelError("rename", f"rename has the new name {new!r}, but it is taken")
-            trial.apply({"rename": {old: new}})
+        names = (names - renames.keys()) | set(renames.values())
         for field in ("retire", "restore"):
             for name in change.get(field, ()):
-                if name not in trial.place:
+                if name not in names:
                     raise LabelError(
                         field, f"{field} has label {name!r}, but there is no such label"
                     )
-        trial.apply({name: change.get(name, []) for name in ("retire", "restore")})
+        trial = self.copy()
+        trial.apply(change)
         if len(trial.active) < 2:
             raise LabelError(
                 "retire", "retire would leave fewer than 2 labels, but ranking needs 2"

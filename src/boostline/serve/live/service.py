@@ -142,7 +142,7 @@ class Service:
             {"label": names[i], "score": score[i], "probability": round(probability[i], 6)}
             for i in order
         ]
-        told: dict[str, Any] = {"id": id, "model": "champion", "version": version, "labels": shown}
+        told: dict[str, Any] = {"id": id, "model": state.name, "version": version, "labels": shown}
         if is_cold:
             told["cold"] = True
         if known_words is not None:

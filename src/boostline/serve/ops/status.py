@@ -198,6 +198,7 @@ def why(service: Service, id: str, label: str | None) -> dict[str, Any]:
         if state.is_cold:
             raise Problem(409, "the model has learned nothing yet, so there is nothing to explain")
         features = request["features"] if request.get("features") is not None else request["text"]
+        state.features.check(features)
         row = state.features.row(features)
         if label is None:
             scores = state.model.score(row)
