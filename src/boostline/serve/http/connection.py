@@ -27,10 +27,11 @@ LARGEST_HEAD = 65536
 _SILENCE = 20.0
 #: Seconds for which a connection stays open that its client has closed for sending.
 _HALF_CLOSED = 1.0
-_READ_SIZE = 16384
+#: All connections read into it, one at a time.
+_BUFFER = bytearray(16384)
 
 _END_OF_HEAD = b"\r\n\r\n"
-_UPGRADE = re.compile(rb"\r\nupgrade:[^\r\n]*", re.IGNORECASE)
+_UPGRADE, _OTHER_NAME = re.compile(rb"\r\nupgrade:", re.IGNORECASE), b"\r\nignored:"
 
 
 class Connection(asyncio.BufferedProtocol, asyncio.Transport):
@@ -39,7 +40,6 @@ class Connection(asyncio.BufferedProtocol, asyncio.Transport):
     def __init__(self, config: Any, server_state: Any, app_state: Any, _loop: Any = None) -> None:
         self._http = HttpToolsProtocol(config, server_state, app_state, _loop)
         self._is_full = len(server_state.connections) > config.limit_concurrency
-        self._buffer = bytearray(_READ_SIZE)
         #: What uvicorn has not seen yet: a head that is not complete, or requests ahead of their turn.
         self._waiting = b""
         self._is_paused = False
@@ -75,41 +75,45 @@ class Connection(asyncio.BufferedProtocol, asyncio.Transport):
         self._http.resume_writing()
 
     def get_buffer(self, sizehint: int) -> bytearray:
-        return self._buffer
+        return _BUFFER
 
     def buffer_updated(self, nbytes: int) -> None:
-        self._waiting += self._buffer[:nbytes]
+        self._waiting += _BUFFER[:nbytes]
         self._forward()
 
     def _forward(self) -> None:
         """Hand uvicorn what waits, one head at a time: it pauses when a request is ahead of its turn."""
         while self._waiting and not self._is_paused and not self._socket.is_closing():
-            end = self._waiting.find(_END_OF_HEAD, max(0, self._n_parsed - len(_END_OF_HEAD)))
+            end = self._waiting.find(_END_OF_HEAD, max(0, self._n_parsed - 3))
             end = len(self._waiting) if end < 0 else end + len(_END_OF_HEAD)
-            piece = self._without_upgrade(self._waiting[:end])
-            if self._in_head:
-                self._n_parsed = end
-                if end > LARGEST_HEAD:
-                    limit = f"the request's line and headers are larger than {LARGEST_HEAD} bytes"
-                    self._refuse(Problem(431, limit))
+            self._follow(end)
+            if not self._in_head:
+                piece, self._waiting, self._n_parsed = self._waiting[:end], self._waiting[end:], 0
+                self._silence.cancel()
+                self._http.data_received(piece)
+                continue
+            self._n_parsed = end
+            if end > LARGEST_HEAD:
+                limit = f"the request's line and headers are larger than {LARGEST_HEAD} bytes"
+                self._refuse(Problem(431, limit))
+            if end == len(self._waiting):
                 return
-            self._silence.cancel()
-            self._waiting, self._n_parsed = self._waiting[end:], 0
-            self._http.data_received(piece)
 
-    def _without_upgrade(self, piece: bytes) -> bytes:
-        """Follow where heads end. A server may ignore an upgrade (RFC 9110, 7.8); the parser skips its body."""
+    def _follow(self, end: int) -> None:
+        """Parse what waits up to a place, to find out whether it ends in a head."""
         self._in_head = True
         try:
-            self._parser.feed_data(piece[self._n_parsed :])
+            self._parser.feed_data(self._waiting[self._n_parsed : end])
         except HttpParserUpgrade:
-            piece = _UPGRADE.sub(b"", piece)
+            # A server may ignore an upgrade (RFC 9110, 7.8), but the parser would skip the body.
+            head = _UPGRADE.sub(_OTHER_NAME, self._waiting[:end])
+            self._waiting = head + self._waiting[end:]
             self._parser = HttpRequestParser(self)
-            with contextlib.suppress(HttpParserError):
-                self._parser.feed_data(piece)
+            with contextlib.suppress(HttpParserError, HttpParserUpgrade):
+                self._parser.feed_data(head)
+            self._in_head = False
         except HttpParserError:
             self._in_head = False  # uvicorn refuses it
-        return piece
 
     def on_headers_complete(self) -> None:
         self._in_head = False
