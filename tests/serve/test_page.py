@@ -84,3 +84,19 @@ def test_promote_and_roll_back_by_keyboard_after_a_question(tmp_path):
         finally:
             browser.close()
         assert server.stop() == 0
+
+
+@needs_chromium
+def test_the_api_page_shows_every_endpoint_without_other_hosts(tmp_path):
+    with serving(tmp_path / "s.db", "--labels", ",".join(LABELS)) as server:
+        browser = Browser(tmp_path, f"http://{server.address}/docs")
+        try:
+            until(lambda: "POST /rank" in (browser.see("document.body.textContent") or ""))
+            text = browser.see("document.body.textContent")
+            paths = server.get("/openapi.json").json["paths"]
+            for path, methods in paths.items():
+                assert all(f"{method.upper()} {path}" in text for method in methods)
+            assert "Makes repeating safe" in text and "role admin" in text
+            browser.picture(tmp_path / "docs.png")
+        finally:
+            browser.close()

@@ -30,7 +30,9 @@ class Ranking(TypedDict):
     labels: Annotated[list[RankedLabel], "The best first."]
     cold: NotRequired[Annotated[bool, "Whether the model has learned nothing yet."]]
     known_words: NotRequired[
-        Annotated[int, "Of a text: how many of its words were learned; with 0, only frequency counts."]
+        Annotated[
+            int, "Of a text: how many of its words were learned; with 0, only frequency counts."
+        ]
     ]
 
 
