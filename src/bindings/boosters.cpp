@@ -162,6 +162,21 @@ void bind_boosters(nb::module_& m) {
         .def("votes", &Model::votes, "rows"_a, "n_features"_a)
         .def("contributions", &Model::contributions, "rows"_a, "n_features"_a)
         .def(
+            "evidence",
+            [](const Model& self, nb::object rows, std::int64_t n_features, std::size_t label) {
+                // For each vote (rest, index, parts) of features and of past rows, or None.
+                const auto shown = [](const EvidenceSum& sum) -> nb::object {
+                    if (!sum.is_known) return nb::none();
+                    const std::size_t n = sum.parts.size();
+                    return nb::make_tuple(sum.rest, to_numpy(sum.index.data(), {n}), to_numpy(sum.parts.data(), {n}));
+                };
+                nb::list out;
+                for (const Evidence& one : self.evidence(std::move(rows), n_features, label))
+                    out.append(nb::make_tuple(shown(one.of_features), shown(one.of_rows)));
+                return out;
+            },
+            "rows"_a, "n_features"_a, "label"_a)
+        .def(
             "set_threads", [](Model& self, int n) { self.writing([&](Booster& b) { b.set_threads(n); }); }, "n"_a)
         .def(
             "grow_labels", [](Model& self, std::int32_t n) { self.grow([&](Booster& b) { b.grow_labels(n); }); }, "n"_a)

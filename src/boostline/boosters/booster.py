@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from boostline import _core
 from boostline.array_types import FloatArray
+from boostline.boosters.evidence import Evidence
 from boostline.boosters.probabilities import Probabilities
 from boostline.boosters.state import State
 from boostline.boosters.undo import Undo
@@ -252,6 +253,22 @@ class Booster(Probabilities, State):
     def contributions(self, x: Any) -> FloatArray:
         """What each learner adds to the scores of one example (N, k) or a block (n, N, k)."""
         return self._ask("contributions", x)
+
+    def evidence(self, x: Any, label: int) -> tuple[list[Evidence], list[Evidence]]:
+        """What adds to each member's own score of a label (its index) for one example: features, and past rows.
+
+        Members whose score is no such sum are left out.
+        """
+        of_features: list[Evidence] = []
+        of_rows: list[Evidence] = []
+        rows = read_rows(x, self._features)
+        if self._native is not None:
+            found = self._native.evidence(rows.native, rows.n_features, label)
+            for vote, sums in enumerate(found):
+                for out, one in zip((of_features, of_rows), sums, strict=True):
+                    if one is not None:
+                        out.append(Evidence(vote, *one))
+        return of_features, of_rows
 
     def _ask(self, method: str, x: Any) -> FloatArray:
         """What the compiled model says of one example or a block."""

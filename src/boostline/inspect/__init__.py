@@ -11,12 +11,12 @@
 ==================  ==========================================================================
 """
 
+from boostline.boosters.evidence import Evidence
 from boostline.inspect.explanations import Explanation, Step, explain, tree_path
 from boostline.inspect.feature_parts import FeaturePart
 from boostline.inspect.feature_rows import FeatureRow, feature_splits
 from boostline.inspect.label_rows import LabelLosses, LabelRow, label_table
 from boostline.inspect.learner_rows import LearnerRow, learners, listened
-from boostline.inspect.linear_parts import LinearParts
 from boostline.inspect.past_rows import PastRow
 from boostline.inspect.recorder import Recorder, Recording
 from boostline.inspect.report import html_report
@@ -24,13 +24,13 @@ from boostline.inspect.summaries import summary
 from boostline.inspect.texts import TextExplanation, explain_text
 
 __all__ = [
+    "Evidence",
     "Explanation",
     "FeaturePart",
     "FeatureRow",
     "LabelLosses",
     "LabelRow",
     "LearnerRow",
-    "LinearParts",
     "PastRow",
     "Recorder",
     "Recording",

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boostline.array_types import FloatArray
+from boostline.boosters.evidence import Evidence
 from boostline.contract.labels import LabelSpace
 from boostline.contract.rows import Rows, read_rows
 from boostline.contract.text_models import is_text_model
 from boostline.inspect.feature_parts import FeaturePart, evidence_of, feature_groups, removals
-from boostline.inspect.linear_parts import LinearParts, linear_parts
-from boostline.inspect.members import members_of
-from boostline.inspect.past_rows import PastRow, RowParts, row_parts, strongest_rows
+from boostline.inspect.past_rows import PastRow, strongest_rows
 from boostline.inspect.trees import kinds_of_votes, names_of_votes, trees_of
 
 
@@ -60,7 +59,7 @@ class Explanation:
     features : list of FeaturePart
         What each feature of the row says for the label or against it, the most important first. It is the share of
         the feature in what the linear members say; without such members, in how much lower the score is without it.
-    linear : list of LinearParts
+    linear : list of Evidence
         For each member that is linear (`SparseLinear`, `Linear`, `Ridge`) its own score of the label, as an exact sum
         over features.
     rows : list of PastRow
@@ -77,7 +76,7 @@ class Explanation:
     kinds: list[str]
     names: list[str]
     features: list[FeaturePart] = field(default_factory=list)
-    linear: list[LinearParts] = field(default_factory=list)
+    linear: list[Evidence] = field(default_factory=list)
     rows: list[PastRow] = field(default_factory=list)
 
     def top(self, n: int = 5) -> list[int]:
@@ -171,7 +170,7 @@ class ExplainedRow:
     scores: FloatArray
     contributions: FloatArray
     parts: FloatArray  # of each group of features
-    linear: list[LinearParts]
+    linear: list[Evidence]
     rows: list[PastRow]
 
     def fields(self, model: Any, n_labels: int | None = None) -> dict[str, Any]:
@@ -193,16 +192,11 @@ class ExplainedRow:
 
 def explain_row(model: Any, row: Rows, label: int, groups: Sequence[Any]) -> ExplainedRow:
     """Explain a row by its learners, groups of its features, and past rows."""
-    linear: list[LinearParts] = []
-    past: list[RowParts] = []
+    linear: list[Evidence] = []
+    past: list[Evidence] = []
     parts = np.zeros(0)
     if groups:
-        dense = row.dense[0]
-        for member in members_of(model):
-            if (of_features := linear_parts(member, dense, label)) is not None:
-                linear.append(of_features)
-            if (of_rows := row_parts(member, dense, label)) is not None:
-                past.append(of_rows)
+        linear, past = model.evidence(row, label)
         evidence = evidence_of(linear, model.learner_weights, row.n_features)
         if evidence is None:
             parts = removals(model, row, label, groups)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.array_types import FloatArray
+from boostline.boosters.evidence import Evidence
 from boostline.contract.rows import Rows
-from boostline.inspect.linear_parts import LinearParts
 
 # At most so many scores, or features of dense rows, are in memory at a time.
 _MOST_NUMBERS = 2**22
@@ -95,7 +95,7 @@ def feature_groups(row: Rows, names: Sequence[Any] | None) -> list[FeatureGroup]
 
 
 def evidence_of(
-    linear: Sequence[LinearParts], weights: FloatArray, n_features: int
+    linear: Sequence[Evidence], weights: FloatArray, n_features: int
 ) -> FloatArray | None:
     """Each feature's share of the linear members' evidence (d,); None without such members."""
     total = np.zeros(n_features)
@@ -104,7 +104,7 @@ def evidence_of(
         size = float(np.abs(parts.parts).sum())
         own = abs(float(weights[parts.vote]))
         if size > 0.0 and own > 0.0:
-            total[parts.features] += own * parts.parts / size
+            total[parts.index] += own * parts.parts / size
             weight += own
     return total / weight if weight else None
 

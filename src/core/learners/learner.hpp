@@ -8,6 +8,7 @@
 
 #include "core/base/archive.hpp"
 #include "core/base/example.hpp"
+#include "core/learners/evidence.hpp"
 
 namespace boostline {
 
@@ -29,7 +30,10 @@ class Learner {
     // Writes n_votes() x k votes. Changes nothing; may run in several threads at once.
     virtual void predict(const Row& x, double* votes) const = 0;
 
-    // The same just before `learn` with the same row: may keep intermediate results for it.
+    // What adds to a vote's score of a label, as far as the learner knows it.
+    virtual void explain(std::int32_t /*vote*/, const Row&, std::size_t /*label*/, Evidence&) const {}
+
+    // As `predict`, just before `learn` with the same row: may keep intermediate results for it.
     virtual void predict_to_learn(const Row& x, double* votes) { predict(x, votes); }
 
     // Hints: a row is about to be voted on, or learned, after its vote. They may fetch from memory what that needs, and

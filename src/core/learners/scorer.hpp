@@ -88,7 +88,9 @@ class Scorer {
 
     // Raw scores of a row; changes nothing, may run in several threads at once.
     virtual void score(const Row& x, double* raw) const = 0;
-    // The same just before `prepare` and `learn` with the same row: may keep intermediate results for them.
+    // What adds to the raw score of a label; nothing by default.
+    virtual void explain(const Row&, std::size_t /*label*/, Evidence&) const {}
+    // As `score`, just before `prepare` and `learn` with the same row: may keep intermediate results for them.
     virtual void score_to_learn(const Row& x, double* raw) { score(x, raw); }
     // Reserves all the memory that `learn` needs; changes no result. `raw` is what score_to_learn gave for this row;
     // importance is in (0, 1].

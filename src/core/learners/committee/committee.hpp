@@ -55,6 +55,10 @@ class Committee final : public Learner {
         static thread_local Workspace workspace;
         run(x, workspace, votes, [](Scorer& scorer, const Row& row, double* raw) { scorer.score(row, raw); });
     }
+    void explain(std::int32_t vote, const Row& x, std::size_t label, Evidence& out) const override {
+        const Member& member = members_[static_cast<std::size_t>(vote)];
+        if (member.reads.empty()) member.scorer->explain(x, label, out);
+    }
     void predict_to_learn(const Row& x, double* votes) override {
         run(x, workspace_, votes, [](Scorer& scorer, const Row& row, double* raw) { scorer.score_to_learn(row, raw); });
     }

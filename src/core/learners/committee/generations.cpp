@@ -21,6 +21,7 @@ class GenerationsScorer final : public Scorer {
     Vote vote() const override { return old_->vote(); }
 
     void score(const Row& x, double* raw) const override { old_->score(x, raw); }
+    void explain(const Row& x, std::size_t label, Evidence& out) const override { old_->explain(x, label, out); }
     void score_to_learn(const Row& x, double* raw) override {
         old_->score_to_learn(x, raw);
         if (!has_young()) return;

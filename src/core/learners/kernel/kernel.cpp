@@ -104,6 +104,16 @@ void KernelScorer::score_with(const Row& x, KernelQuery& query, std::vector<doub
     for (std::size_t l = 0; l < n_labels_ && total > 0.0; ++l) raw[l] /= total;
 }
 
+void KernelScorer::explain(const Row& x, std::size_t label, Evidence& out) const {
+    if (!is_fit()) return;
+    KernelQuery query;
+    std::vector<double> kernel;
+    landmarks_.kernel(x, query, kernel);
+    out.of_rows.start(0.0);
+    for (std::size_t i = 0; i < landmarks_.size(); ++i)
+        out.of_rows.add(static_cast<std::int64_t>(i) + 1, kernel[i] * model_.weights()[i * n_labels_ + label]);
+}
+
 void KernelScorer::make_room_for_rows(std::size_t n_entries, std::size_t n) {
     landmarks_.make_room_for(n_entries, n);
     make_room(importance_, n);

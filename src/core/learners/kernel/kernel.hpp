@@ -49,6 +49,7 @@ class KernelScorer final : public Scorer {
         score_with(x, query, kernel, raw);
     }
     void score_to_learn(const Row& x, double* raw) override { score_with(x, query_, kernel_, raw); }
+    void explain(const Row& x, std::size_t label, Evidence& out) const override;
 
     // A fit needs memory here and there, so it is made in a copy, which takes the place of this one.
     void prepare(const Row& x, const Targets& targets, double importance, const double* raw) override;

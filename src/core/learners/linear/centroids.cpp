@@ -30,6 +30,14 @@ class CentroidsScorer final : public Scorer {
         score(x, scratch, raw);
     }
     void score_to_learn(const Row& x, double* raw) override { score(x, scratch_, raw); }
+    void explain(const Row& x, std::size_t label, Evidence& out) const override {
+        Entries entries;
+        DualRow row;
+        entries.assign(x, static_cast<std::size_t>(n_features_));
+        row.set_features(entries);
+        out.of_features.start(0.0);
+        sums_of_rows_.explain(row, label, static_cast<double>(inverse_lengths_[label]), out.of_features);
+    }
 
     void prepare(const Row&, const Targets& targets, double importance, const double*) override {
         const std::vector<std::int32_t>& features = scratch_.row.index;

@@ -49,6 +49,24 @@ struct DualRow {
                 (targets.value[j] > 0 ? relevant : unknown).push_back(static_cast<std::int32_t>(j));
         duals.clear();
     }
+    // The dual variable of a label, with the sign of the label.
+    double signed_dual(std::int32_t label) const {
+        for (const LabelValue& dual : duals)
+            if (dual.label == label)
+                return std::binary_search(relevant.begin(), relevant.end(), label) ? static_cast<double>(dual.value)
+                                                                                   : -static_cast<double>(dual.value);
+        return 0.0;
+    }
+    double product(const DualRow& other) const {
+        double sum = 0.0;
+        for (std::size_t i = 0, j = 0; i < index.size() && j < other.index.size();) {
+            if (index[i] == other.index[j]) sum += static_cast<double>(value[i]) * static_cast<double>(other.value[j]);
+            const bool is_behind = index[i] <= other.index[j];
+            j += other.index[j] <= index[i] ? 1u : 0u;
+            i += is_behind ? 1u : 0u;
+        }
+        return sum;
+    }
     // A row that there was no room for: its place is empty.
     bool is_gone() const { return importance == 0.0; }
     void give_up() noexcept {

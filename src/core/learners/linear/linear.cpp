@@ -78,6 +78,18 @@ class LinearScorer final : public Scorer {
         probabilities(scratch);
         std::copy_n(scratch.gradient.data(), n_labels_, raw);
     }
+    void explain(const Row& x, std::size_t label, Evidence& out) const override {
+        if (hashes_) return;
+        Scratch scratch;
+        read(x, scratch);
+        scale_.apply(scratch.entries, scratch.row);
+        out.of_features.start(bias_[label]);
+        for (std::size_t i = 0; i < scratch.row.size(); ++i) {
+            const auto f = static_cast<std::size_t>(scratch.row.index[i]);
+            out.of_features.add(scratch.row.index[i],
+                                scratch.row.value[i] * static_cast<double>(weights_[f * 2 * width() + label]));
+        }
+    }
 
     void score_to_learn(const Row& x, double* raw) override {
         read(x, scratch_);

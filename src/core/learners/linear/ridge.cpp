@@ -30,6 +30,15 @@ class RidgeScorer final : public Scorer {
             model_.score_block(inputs.data(), width, m, raw + at * k);
         }
     }
+    void explain(const Row& x, std::size_t label, Evidence& out) const override {
+        const std::size_t d = scale_.n_features(), k = model_.n_labels();
+        std::vector<double> moments(2 * d), inputs(d + 1);
+        scale_.moments(moments.data(), moments.data() + d);
+        standardise(x, moments, inputs.data());
+        out.of_features.start(model_.weights()[d * k + label]);
+        for (std::size_t f = 0; f < d; ++f)
+            out.of_features.add(static_cast<std::int64_t>(f), inputs[f] * model_.weights()[f * k + label]);
+    }
     void score_to_learn(const Row& x, double* raw) override {
         inputs_.resize(model_.n_inputs());
         standardise(x, inputs_.data());

@@ -43,6 +43,21 @@ class SparseLinearScorer final : public Scorer {
         score(x, scratch, raw);
     }
     void score_to_learn(const Row& x, double* raw) override { score(x, scratch_, raw); }
+    // A weight is the sum of what rows in memory add, and of those that have left it.
+    void explain(const Row& x, std::size_t label, Evidence& out) const override {
+        Entries entries;
+        DualRow row;
+        entries.assign(x, static_cast<std::size_t>(n_features_));
+        row.set_features(entries);
+        out.of_features.start(static_cast<double>(bias_[label]));
+        weights_.explain(row, label, 1.0, out.of_features);
+        out.of_rows.start(0.0);
+        for (std::size_t age = memory_.n_kept(); age-- > 0;)
+            out.of_rows.add(
+                clock_ - static_cast<std::int64_t>(age),
+                memory_.row(age).signed_dual(static_cast<std::int32_t>(label)) * row.product(memory_.row(age)));
+        out.of_rows.rest = out.of_features.total() - out.of_rows.total();
+    }
 
     void prepare(const Row&, const Targets& targets, double importance, const double*) override {
         DualRow& row = scratch_.row;  // of score_to_learn

@@ -76,6 +76,17 @@ class SparseWeights {
             if (const float* weight = row.entries.find(sum.label)) sum.value += value * *weight;
     }
 
+    // What each feature of a row adds to the sum of a label.
+    template <class SparseRow>
+    void explain(const SparseRow& row, std::size_t label, double times, EvidenceSum& out) const {
+        std::vector<LabelValue> sum(1);
+        for (std::size_t i = 0; i < row.index.size(); ++i) {
+            sum[0] = {static_cast<std::int32_t>(label), 0.0f};
+            add_to(row.index[i], row.value[i], sum);
+            out.add(row.index[i], times * static_cast<double>(sum[0].value));
+        }
+    }
+
     // Reserves the memory for adding to `n` labels of a feature, and to so many more for every call since
     // `new_promises`. Changes no result.
     void new_promises() noexcept { promises_ += 1; }

@@ -71,6 +71,13 @@ class TrackerScorer final : public Scorer {
         score(x, scratch, raw);
     }
     void score_to_learn(const Row& x, double* raw) override { score(x, scratch_, raw); }
+    void explain(const Row& x, std::size_t label, Evidence& out) const override {
+        Scratch scratch;
+        standardise(x, scratch);
+        out.of_features.start(bias_[label]);
+        for (std::size_t f = 0; f < scale_.n_features(); ++f)
+            out.of_features.add(static_cast<std::int64_t>(f), scratch.inputs[f] * weights_[f * width() + label]);
+    }
     void prepare(const Row& x, const Targets&, double, const double*) override {
         scratch_.entries.assign(x, scale_.n_features());
     }
@@ -162,12 +169,16 @@ class TrackerScorer final : public Scorer {
 
     std::size_t width() const { return padded_labels(n_labels_); }
 
-    void score(const Row& x, Scratch& scratch, double* raw) const {
+    void standardise(const Row& x, Scratch& scratch) const {
         const std::size_t d = scale_.n_features();
         scratch.resize(d, width());
         scale_.moments(scratch.moments.data(), scratch.moments.data() + d);
         standardise_over(x.dense, scratch.moments.data(), scratch.moments.data() + d, d, 1.0, scratch.inputs.data());
-        forward(scratch.inputs.data(), d, weights_.data(), bias_.data(), width(), scratch.probabilities.data());
+    }
+    void score(const Row& x, Scratch& scratch, double* raw) const {
+        standardise(x, scratch);
+        forward(scratch.inputs.data(), scale_.n_features(), weights_.data(), bias_.data(), width(),
+                scratch.probabilities.data());
         std::copy_n(scratch.probabilities.data(), n_labels_, raw);
     }
 

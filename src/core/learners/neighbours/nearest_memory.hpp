@@ -77,6 +77,27 @@ class NearestMemory {
     }
     void score(const float* point, Scratch& scratch, double* raw) const { score_block(point, 1, scratch, raw); }
 
+    // What each of the nearest rows adds to the score of a label; `n_rows` is the number of the newest one.
+    void explain(const float* point, std::size_t label, std::int64_t n_rows, EvidenceSum& out) const {
+        Scratch scratch;
+        std::vector<double> raw(n_labels_);
+        score(point, scratch, raw.data());
+        const double frequency = scratch.frequency[label];
+        double total = 1.0;
+        for (const double weight : scratch.weights) total += weight;
+        out.start(frequency / total);
+        if (scratch.weights.empty()) return;
+        const double width = width_of(scratch.candidates);
+        for (const Candidate candidate : scratch.candidates) {
+            const std::size_t age = age_of(candidate), slot = ring_.slot_of(age);
+            const double weight = weight_of(candidate, width, slot);
+            const std::int8_t target = ring_.targets(slot)[label];
+            if (weight > 0.0)
+                out.add(n_rows - static_cast<std::int64_t>(age),
+                        weight * (target < 0 ? frequency : static_cast<double>(target)) / total);
+        }
+    }
+
     // So that the next n times `add` need no memory.
     void make_room(std::size_t n) {
         points_.expect(n);
@@ -204,6 +225,15 @@ class NearestMemory {
         return bit_cast<float>(static_cast<std::uint32_t>(candidate >> 32));
     }
 
+    static std::size_t age_of(Candidate candidate) { return static_cast<std::size_t>(candidate & 0xFFFFFFFFu); }
+    static double width_of(const std::vector<Candidate>& nearest) {
+        return static_cast<double>(distance_of(nearest.back())) + 1e-12;
+    }
+    double weight_of(Candidate candidate, double width, std::size_t slot) const {
+        const auto distance = static_cast<double>(distance_of(candidate));
+        return (width - distance) / (distance + kNear * width) * ring_.importance(slot);
+    }
+
     // With the squared distances to all points, or to their heads.
     void score_at(const float* point, const float* distances, Scratch& scratch, double* raw) const {
         auto& frequency = scratch.frequency;
@@ -213,15 +243,14 @@ class NearestMemory {
         if (size() == 0 || n_neighbours_ == 0) return;
         points_.has_heads() ? find_by_heads(point, distances, scratch) : find_nearest(distances, scratch);
         const auto& nearest = scratch.candidates;
-        const double width = static_cast<double>(distance_of(nearest.back())) + 1e-12;
+        const double width = width_of(nearest);
         double total = 1.0;
         scratch.weights.clear();
         scratch.targets.clear();
         for (const Candidate candidate : nearest) {
-            const auto distance = static_cast<double>(distance_of(candidate));
-            const std::size_t slot = ring_.slot_of(static_cast<std::size_t>(candidate & 0xFFFFFFFFu));
+            const std::size_t slot = ring_.slot_of(age_of(candidate));
             for (std::size_t j = 0; j < n_labels_; j += 64) BOOSTLINE_PREFETCH(ring_.targets(slot) + j);
-            const double weight = (width - distance) / (distance + kNear * width) * ring_.importance(slot);
+            const double weight = weight_of(candidate, width, slot);
             if (!(weight > 0.0)) continue;
             total += weight;
             scratch.weights.push_back(weight);

@@ -38,6 +38,12 @@ class NeighboursScorer final : public Scorer {
         }
         nearest_.score_block(points.data(), n, scratch.nearest, raw);
     }
+    void explain(const Row& x, std::size_t label, Evidence& out) const override {
+        Scratch scratch;
+        scratch.entries.assign(x, scale_.n_features());
+        place(scratch.entries, scratch);
+        nearest_.explain(scratch.point.data(), label, scale_.n_rows(), out.of_rows);
+    }
     void score_to_learn(const Row& x, double* raw) override {
         scratch_.entries.assign(x, scale_.n_features());
         place(scratch_.entries, scratch_);
