@@ -126,8 +126,7 @@ def audit(store: Path) -> int:
     learned = [event.id for event in log.of_kinds("feedback") if event.data["learn"]]
     if len(set(learned)) < len(learned):
         raise SystemExit("an id was learned twice")
-    snapshots = Snapshots(store)
-    snapshots.read(log)
+    snapshots = Snapshots(store, log)
     newest = snapshots.of("first")[-1]
     log.close()
     return newest.clock

@@ -21,7 +21,8 @@ import boostline as bl
 from boostline.serve.http.app import Application
 from boostline.serve.http.security import Guard
 from boostline.serve.live.bootstrap import open_store
-from boostline.serve.live.service import Service, Settings
+from boostline.serve.live.service import Service
+from boostline.serve.live.settings import Settings
 from boostline.serve.ops.telemetry import resident_bytes
 
 LABELS = ["sun", "rain", "wind"]
@@ -185,7 +186,7 @@ def fuzzed(folder: str, n: int, seed: int) -> tuple[Counter[int], list[int]]:
     statuses, memory = Counter[int](), []
 
     async def work() -> None:
-        service.queue.attach(asyncio.get_running_loop())
+        service.attach(asyncio.get_running_loop())
         app = Application(service, Guard(None))
         for part in range(5):
             statuses.update(await run(app, n // 5, seed + part))

@@ -20,7 +20,8 @@ from boostline.serve.http.security import Guard
 from boostline.serve.http.server import configured
 from boostline.serve.live.bootstrap import open_store
 from boostline.serve.live.requests import Limits
-from boostline.serve.live.service import Service, Settings
+from boostline.serve.live.service import Service
+from boostline.serve.live.settings import Settings
 
 pytestmark = pytest.mark.process
 
@@ -239,7 +240,7 @@ def test_clients_that_send_too_slowly_are_hung_up_on(tmp_path, monkeypatch):
 
     async def work():
         loop = asyncio.get_running_loop()
-        service.queue.attach(loop)
+        service.attach(loop)
         config = configured(Application(service, Guard(None)))
         state = uvicorn.server.ServerState()
         listening = await loop.create_server(lambda: Connection(config, state, {}), "127.0.0.1", 0)

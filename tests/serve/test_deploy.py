@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from boostline.cli.log import backup
 from boostline.cli.serve import serve
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -35,10 +36,15 @@ def test_the_image_passes_its_linter():
 
 
 @pytest.mark.parametrize(
-    ("name", "begins"), [("boostline.service", "ExecStart="), ("Dockerfile", "ENTRYPOINT")]
+    ("name", "begins", "command"),
+    [
+        ("boostline.service", "ExecStart=", serve),
+        ("Dockerfile", "ENTRYPOINT", serve),
+        ("boostline-backup.service", "ExecStart=", backup),
+    ],
 )
-def test_options_that_they_give_are_there(name, begins):
+def test_options_that_they_give_are_there(name, begins, command):
     _, _, rest = (DEPLOY / name).read_text().partition(f"\n{begins}")
     given = set(re.findall(r"--([a-z-]+)", rest.partition("\n#")[0]))
-    known = {option.replace("_", "-") for option in serve.__annotations__}
+    known = {option.replace("_", "-") for option in command.__annotations__}
     assert {"store"} <= given <= known

@@ -97,8 +97,7 @@ def test_kill_at_random_moments_loses_nothing_and_learns_nothing_twice(tmp_path)
     log = Log(store)
     learned = [e.id for e in log.of_kinds("feedback") if e.data["learn"]]
     assert len(set(learned)) == len(learned) >= 10
-    snapshots = Snapshots(store)
-    snapshots.read(log)
+    snapshots = Snapshots(store, log)
     assert snapshots.of("first")[-1].clock == len(learned)
 
 

@@ -8,16 +8,14 @@ import time
 from pathlib import Path
 
 import pytest
-from fuzzed_requests import ask
+from in_process import run
 from serving import shell
 
 import boostline as bl
-from boostline.serve.http.app import Application
-from boostline.serve.http.security import Guard
 from boostline.serve.live.bootstrap import open_store
 from boostline.serve.live.replica import Replica
-from boostline.serve.live.requests import Limits
-from boostline.serve.live.service import Service, Settings
+from boostline.serve.live.service import Service
+from boostline.serve.live.settings import Settings
 from boostline.serve.store.log import Log, StoreError, connect
 from boostline.serve.store.writer import Entry, Writer
 
@@ -29,43 +27,19 @@ def store(tmp_path):
     return path
 
 
-def run(store, work, **limits):
-    """Let `work(service, post, get)` ask a service in this process."""
-    service = Service(store, Settings(limits=Limits(**limits)))
-
-    async def all_of_it():
-        service.queue.attach(asyncio.get_running_loop())
-        app = Application(service, Guard(None))
-
-        async def post(path, **body):
-            status, headers, raw = await ask(app, "POST", path, json.dumps(body).encode())
-            return status, headers, json.loads(raw)
-
-        async def get(path):
-            status, headers, raw = await ask(app, "GET", path, b"")
-            return status, headers, json.loads(raw)
-
-        await work(service, post, get)
-
-    try:
-        asyncio.run(all_of_it())
-    finally:
-        service.close()
-
-
 def test_a_full_disk_refuses_and_goes_on_when_there_is_space(store):
-    async def work(service, post, get):
-        assert (await post("/rank", id="before", features=[1.0]))[0] == 200
-        db = service.writer._db
+    async def work(caller):
+        assert (await caller.post("/rank", id="before", features=[1.0]))[0] == 200
+        db = caller.service.writer._db
         (pages,) = db.execute("PRAGMA page_count").fetchone()
         db.execute(f"PRAGMA max_page_count={pages + 1}")
         features = {f"f{i}": float(i) for i in range(2000)}
-        status, _, told = await post("/rank", id="full", features=features)
+        status, _, told = await caller.post("/rank", id="full", features=features)
         assert status == 507 and "disk is full" in told["detail"]
-        assert (await get("/ready"))[0] == 503
+        assert (await caller.get("/ready"))[0] == 503
         db.execute("PRAGMA max_page_count=1000000")
-        assert (await post("/rank", id="full", features=features))[0] == 200
-        assert (await get("/ready"))[0] == 200
+        assert (await caller.post("/rank", id="full", features=features))[0] == 200
+        assert (await caller.get("/ready"))[0] == 200
 
     run(store, work)
     ids = [event.id for event in Log(store).events() if event.kind == "rank"]
@@ -73,21 +47,23 @@ def test_a_full_disk_refuses_and_goes_on_when_there_is_space(store):
 
 
 def test_a_full_queue_says_when_to_come_again(store):
-    async def work(service, post, get):
-        answers = await asyncio.gather(*(post("/rank", features=[float(i)]) for i in range(50)))
+    async def work(caller):
+        answers = await asyncio.gather(
+            *(caller.post("/rank", features=[float(i)]) for i in range(50))
+        )
         statuses = [status for status, _, _ in answers]
         assert set(statuses) == {200, 429}
         refused = answers[statuses.index(429)]
         assert refused[1][b"retry-after"] == b"1"
-        assert (await post("/rank", features=[1.0]))[0] == 200
+        assert (await caller.post("/rank", features=[1.0]))[0] == 200
 
     run(store, work, queue=5)
 
 
 def test_the_same_id_at_the_same_time_is_one_ranking_and_one_lesson(store):
-    async def work(service, post, get):
-        asked = [post("/rank", id="x", features=[1.0]) for _ in range(20)]
-        told = [post("/feedback", id="x", relevant=["a"]) for _ in range(20)]
+    async def work(caller):
+        asked = [caller.post("/rank", id="x", features=[1.0]) for _ in range(20)]
+        told = [caller.post("/feedback", id="x", relevant=["a"]) for _ in range(20)]
         answers = [json.dumps(body) for _, _, body in await asyncio.gather(*asked)]
         assert len(set(answers)) == 1
         answers = [json.dumps(body) for _, _, body in await asyncio.gather(*told)]
@@ -99,9 +75,9 @@ def test_the_same_id_at_the_same_time_is_one_ranking_and_one_lesson(store):
 
 
 def test_a_damaged_event_stops_the_start_with_its_name(store):
-    async def work(service, post, get):
+    async def work(caller):
         for i in range(5):
-            await post("/feedback", id=f"e{i}", features=[float(i)], relevant=["a"])
+            await caller.post("/feedback", id=f"e{i}", features=[float(i)], relevant=["a"])
 
     run(store, work)
     for snapshot in Log(store).of_kinds("snapshot"):
@@ -116,9 +92,9 @@ def test_a_damaged_event_stops_the_start_with_its_name(store):
 
 
 def test_a_model_that_saves_while_it_recovers_leaves_the_writer_alive(store, monkeypatch):
-    async def work(service, post, get):
+    async def work(caller):
         for i in range(8):
-            await post("/feedback", id=f"e{i}", features=[float(i)], relevant=["ab"[i % 2]])
+            await caller.post("/feedback", id=f"e{i}", features=[float(i)], relevant=["ab"[i % 2]])
 
     run(store, work)
     for snapshot in Log(store).of_kinds("snapshot"):
@@ -156,9 +132,9 @@ def test_whatever_goes_wrong_when_writing_those_who_wait_hear_of_it(store):
 
 @pytest.mark.parametrize("name", ["events.parquet", "events.jsonl"])
 def test_the_log_can_be_exported(store, tmp_path, name):
-    async def work(service, post, get):
-        await post("/rank", id="r", features=[1.0, 2.0], top=1)
-        await post("/feedback", id="r", relevant=["a"])
+    async def work(caller):
+        await caller.post("/rank", id="r", features=[1.0, 2.0], top=1)
+        await caller.post("/feedback", id="r", relevant=["a"])
 
     run(store, work)
     path = tmp_path / name

@@ -1,4 +1,4 @@
-"""``boostline log``: verify, export, replay and compact the log of a service."""
+"""``boostline log``: back up, restore, verify, export, replay and compact the log of a service."""
 
 from __future__ import annotations
 
@@ -15,19 +15,56 @@ from boostline.display.terminal import note, print_json, print_pairs, print_tabl
 
 __all__ = ["register"]
 
-StoreOption = Annotated[Path, typer.Option(help="The log of a service.", show_default=False)]
+# Links are followed: the lock, the write-ahead log and the snapshots lie next to the store itself.
+StoreOption = Annotated[
+    Path, typer.Option(help="The log of a service.", show_default=False, resolve_path=True)
+]
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the shell's application."""
     log = typer.Typer(
-        no_args_is_help=True, help="Verify, export, replay or compact the log of a service."
+        no_args_is_help=True,
+        help="Back up, restore, verify, export, replay or compact the log of a service.",
     )
+    log.command("backup")(backup)
+    log.command("restore")(restore)
     log.command("verify")(verify)
     log.command("export")(export)
     log.command("replay")(replay)
     log.command("compact")(compact)
     app.add_typer(log, name="log")
+
+
+ReplaceOption = Annotated[
+    bool, typer.Option("--replace", help="Replace the store that is there, which is lost.")
+]
+
+
+def backup(
+    store: StoreOption,
+    to: Annotated[Path, typer.Option(help="Where the copy goes: a store, too.", resolve_path=True)],
+    replace: ReplaceOption = False,
+) -> None:
+    """Copy the log and its snapshots, whole or not at all. The service may be running."""
+    from boostline.serve.ops.copying import copy_store
+
+    copied = copy_store(str(store), str(to), replace=replace)
+    note(f"{copied.events:,} events and {copied.snapshots} snapshots are in {to}")
+
+
+def restore(
+    source: Annotated[
+        Path, typer.Option("--from", help="What `log backup` wrote.", resolve_path=True)
+    ],
+    store: StoreOption,
+    replace: ReplaceOption = False,
+) -> None:
+    """Put a backup in the place of the store, whole or not at all. Stop the service first."""
+    from boostline.serve.ops.copying import copy_store
+
+    copied = copy_store(str(source), str(store), replace=replace)
+    note(f"{copied.events:,} events and {copied.snapshots} snapshots are in {store}")
 
 
 def verify(store: StoreOption, threads: o.ThreadsOption = 1, json: o.JsonOption = False) -> None:
@@ -119,31 +156,22 @@ def compact(
 ) -> None:
     """Delete old events and snapshots; recovery stays exact from the oldest snapshot kept. Stop the service first."""
     from boostline.cli.serve import seconds_of
-    from boostline.serve.live.snapshots import Snapshots
-    from boostline.serve.ops import compaction, exporting
-    from boostline.serve.store.log import Log
+    from boostline.serve.ops import compaction
+    from boostline.serve.store.log import connect
     from boostline.serve.store.store_lock import StoreLock
 
-    before = time.time() - seconds_of(keep)
-    log = Log(store)
-    log.close()
-    only = StoreLock(store)
-    try:
-        if export_to is not None:
-            log = Log(store)
-            snapshots = Snapshots(store)
-            snapshots.read(log)
-            floor = compaction.floor_of(log, snapshots, before)
-            log.close()
-            n = exporting.export(str(store), export_to, 0, floor) if floor else 0
-            note(f"{n:,} events are in {export_to}")
-        told = compaction.compact(str(store), before)
-    finally:
-        only.close()
-    if told["up_to"] == 0:
+    before = time.time() - seconds_of(keep, "--keep")
+    connect(store).close()  # it exists
+    with StoreLock(store):
+        result = compaction.compact(
+            str(store), before, None if export_to is None else str(export_to)
+        )
+    if result["floor"] == 0:
         note("there is nothing to delete: no snapshot of every model is older than that")
-    else:
-        note(f"events up to {told['up_to']} and {told['snapshots']} snapshots are deleted")
+        return
+    if export_to is not None:
+        note(f"{result['exported']:,} events are in {export_to}")
+    note(f"events up to {result['floor']} and {result['snapshots']} snapshots are deleted")
 
 
 def _shown(value: Any) -> str:

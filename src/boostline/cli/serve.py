@@ -40,7 +40,11 @@ def register(app: typer.Typer) -> None:
 def serve(
     store: Annotated[
         Path,
-        typer.Option(help="The log of the service; made if it is not there.", show_default=False),
+        typer.Option(
+            help="The log of the service; made if it does not exist.",
+            show_default=False,
+            resolve_path=True,
+        ),
     ],
     labels: Annotated[
         list[str] | None,
@@ -120,12 +124,12 @@ def serve(
     from boostline.serve.http.security import Guard, read_tokens
     from boostline.serve.live.bootstrap import is_new, open_store
     from boostline.serve.live.requests import Limits
-    from boostline.serve.live.service import Settings
+    from boostline.serve.live.settings import Settings
 
     guard = Guard(None if tokens is None else read_tokens(tokens), host)
     settings = Settings(
         new_labels=new_labels.value,
-        expire=None if expire is None else seconds_of(expire),
+        expire=None if expire is None else seconds_of(expire, "--expire"),
         assume=assume.value,
         snapshot_rows=snapshot_rows,
         threads=threads,
@@ -152,12 +156,12 @@ def serve(
     )
 
 
-def seconds_of(text: str) -> float:
+def seconds_of(text: str, option: str) -> float:
     """Turn ``30d`` into seconds."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text.strip())
     if found is None or float(found[1]) == 0:
         raise ValueError(
-            f"--expire is {text!r}, but must be a number and s, m, h, d or w, as in 30d"
+            f"{option} is {text!r}, but must be a number and s, m, h, d or w, as in 30d"
         )
     return float(found[1]) * _UNITS[found[2]]
 

@@ -20,7 +20,8 @@ from boostline.display.logs import set_up
 from boostline.serve.http.app import Application
 from boostline.serve.http.connection import Connection
 from boostline.serve.http.security import Guard
-from boostline.serve.live.service import Service, Settings
+from boostline.serve.live.service import Service
+from boostline.serve.live.settings import Settings
 from boostline.serve.store.store_lock import StoreLock
 
 __all__ = ["run"]
@@ -142,7 +143,7 @@ def _most_connections() -> int:
 
 
 async def _serve(service: Service, guard: Guard, host: str, port: int) -> None:
-    service.queue.attach(asyncio.get_running_loop())
+    service.attach(asyncio.get_running_loop())
     listener = listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     where = f"http://{shown}:{listener.getsockname()[1]}"

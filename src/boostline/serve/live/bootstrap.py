@@ -86,7 +86,7 @@ def recovered(
             return snapshots.load(snapshot, n_threads), complaints
         except (OSError, ValueError) as error:
             complaints.append(str(error))
-    compacted = max((event.data["up_to"] for event in log.of_kinds("compact")), default=0)
+    compacted = log.compacted_to()
     why = "; ".join(complaints) or f"there is no file in {snapshots.folder}"
     raise StoreError(
         f"the model {name} of {log.path} has no snapshot that can be read ({why}), and "
@@ -119,9 +119,9 @@ def start_of(log: Log, snapshots: Snapshots) -> Start:
     """The labels then, the offset, and whether the store is for texts."""
     begin = log.of_kinds("begin")[0].data
     takes_texts = bool(begin.get("texts", False))
-    if not log.of_kinds("compact"):
+    if not log.compacted_to():
         return Start(LabelNames(begin["labels"], begin.get("retired", ())), 0, takes_texts)
     if not snapshots.known:
         raise StoreError(f"there is no snapshot in {snapshots.folder}")
-    oldest = min(snapshots.known, key=lambda snapshot: snapshot.offset)
+    oldest = snapshots.known[0]
     return Start(snapshots.load(oldest).labels, oldest.offset, takes_texts)

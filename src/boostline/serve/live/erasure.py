@@ -2,8 +2,9 @@
 
 Its features, labels, answer and scores are overwritten; what stays is that there was an event, so that a repeated
 request is not taken for a new one. Models that have learned from it keep what they have learned. A replay that passes
-the erased event would lack it, so every model gets a snapshot first, and older snapshots go: from the oldest one kept,
-a replay gives the same bytes as before. To have models that never saw the example, replay the log into a new one.
+the erased event would lack it, so every model gets a snapshot first, and the erase event says from which offset on
+snapshots are valid: from the oldest of these, a replay gives the same bytes as before. If a snapshot cannot be written,
+nothing is erased. To have models that never saw the example, replay the log into a new one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from boostline.serve.errors import Problem
 from boostline.serve.store.log import Event
-from boostline.serve.store.writer import Entry
+from boostline.serve.store.writer import Entry, Statement
 
 if TYPE_CHECKING:
     from boostline.serve.live.service import Service
@@ -22,42 +23,57 @@ if TYPE_CHECKING:
 __all__ = ["erase"]
 
 _UPDATE = "UPDATE log SET body = ?, answer = ?, scores = ?, checksum = ? WHERE offset = ?"
+#: A reader of the store keeps old bytes in the write-ahead log: it is waited for this long.
+_WAIT_SECONDS = 2.0
 
 
 async def erase(service: Service, id: str) -> dict[str, Any]:
-    """Erase an id; returns when nothing of it is left in the store."""
-    replicas = list(service.models.replicas.values())
-    events: list[Event] = []
-    last = -1
-    while not events or events[-1].offset != last:  # feedback may come while models are saved
-        last = events[-1].offset if events else -1
-        for replica in replicas if events else ():
-            if not await asyncio.to_thread(replica.reach, last, 60.0):
-                raise Problem(
-                    503, f"{replica.state.name} has not learned event {last} yet", retry_after=30
-                )
-            await asyncio.to_thread(replica.save_now)
-        while id in service.queue.by_id:
-            await asyncio.sleep(0)
-        events = service.log.of_id(id)
-        if not events:
-            raise Problem(404, f"id is {id!r}, but there is no such event", "id")
-    statements = []
-    for event in events:
-        kept = {"erased": True}
-        if event.kind == "feedback":
-            kept |= {name: event.data[name] for name in ("revision", "learn")}
-        bare = Event(
-            *(event.offset, event.time, event.kind, event.id, event.of, json.dumps(kept).encode())
-        )
-        statements.append((_UPDATE, (bare.body, None, None, bare.checksum(), bare.offset)))
-    entry = Entry("erase", body=json.dumps({"offsets": [e.offset for e in events]}).encode())
-    entry.statements = statements
-    service.writer.write(entry)  # in the loop: nothing of this id can come in between
-    service.models.wake()
-    for replica in replicas:
-        for snapshot in service.models.snapshots.of(replica.state.name):
-            if snapshot.offset < last:
-                service.models.snapshots.forget(snapshot)
-    await asyncio.to_thread(service.writer.empty)  # the old bytes are in the write-ahead log, too
-    return {"id": id, "erased": len(events), "offset": entry.offset}
+    """Erase an id. ``done`` says whether its bytes have left the disk, or will when readers of the store have ended."""
+    models = service.models
+    async with models.changing:
+        head = floor = -1
+        while True:
+            while id in service.queue.by_id:  # on its way to the disk
+                await asyncio.sleep(0)
+            events = service.log.of_id(id)
+            if not events:
+                raise Problem(404, f"id is {id!r}, but there is no such event", "id")
+            if events[-1].offset <= head:
+                break
+            head, floor = service.writer.heads
+            for name in models.replicas:
+                await models.caught_up(name, head)
+                await models.save(name)
+        # No await from here to the commit: nothing of this id can come in between.
+        told = {"offsets": [event.offset for event in events], "floor": floor}
+        entry = Entry("erase", body=json.dumps(told).encode())
+        entry.statements = [statement for event in events for statement in _bare(event)]
+        service.writer.write(entry)
+        models.wake()
+        models.snapshots.apply("erase", told, entry.time)
+    return {"id": id, "erased": len(events), "offset": entry.offset, "done": await _gone(service)}
+
+
+def _bare(event: Event) -> list[Statement]:
+    """What overwrites an event. The labels that it added stay, because later events name them."""
+    kept = {"erased": True}
+    if event.kind == "feedback":
+        kept |= {
+            name: event.data[name] for name in ("revision", "learn", "add") if name in event.data
+        }
+    bare = Event(
+        *(event.offset, event.time, event.kind, event.id, event.of, json.dumps(kept).encode())
+    )
+    return [
+        (_UPDATE, (bare.body, None, None, bare.checksum(), bare.offset)),
+        ("DELETE FROM refused WHERE offset = ?", (event.offset,)),
+    ]
+
+
+async def _gone(service: Service) -> bool:
+    """Wait a little until the old bytes have left the write-ahead log, too."""
+    for _ in range(int(_WAIT_SECONDS / 0.1)):
+        if await asyncio.to_thread(service.checkpoints.truncate):
+            return True
+        await asyncio.sleep(0.1)
+    return False

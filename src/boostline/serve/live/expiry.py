@@ -1,61 +1,65 @@
-"""Rankings that never got feedback: given up after a time, with what is assumed of them."""
+"""Rankings that never got feedback expire after a time, with what is assumed of them."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
-import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from boostline.serve.store.log import Log
+from boostline.serve.errors import Problem
+from boostline.serve.store.log import Log, StoreError
+from boostline.serve.store.writer import Entry
 
 if TYPE_CHECKING:
     from boostline.serve.live.service import Service
 
-__all__ = ["Expiry"]
+__all__ = ["expire_old", "expired_to", "keep_expiring"]
 
 _LOG = logging.getLogger("boostline.serve")
 _MOST = 100
-#: After a jump of the clock nothing is given up for so many seconds: it may jump back.
+#: After a jump of the clock nothing expires for so many seconds: it may jump back.
 _CALM = 3600.0
 
 
-class Expiry:
-    """A thread that looks every now and then for rankings that are too old."""
+def expired_to(log: Log, assume: str | None = None) -> int:
+    """The offset up to which rankings without feedback have expired (with what was assumed of them)."""
+    told = [event.data for event in log.of_kinds("expire")]
+    return max((one["to"] for one in told if assume in (None, one["assume"])), default=0)
 
-    def __init__(self, service: Service, seconds: float, assume: str, every: float = 30.0) -> None:
-        self._service, self._seconds, self._assume = service, seconds, assume
-        self._log = Log(service.path)
-        told = [event.data for event in self._log.of_kinds("expire")]
-        self._after = max((one["to"] for one in told), default=0)
-        self._every = min(every, max(0.2, seconds / 4))
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="boostline-expiry", daemon=True)
-        self._thread.start()
 
-    def close(self) -> None:
-        self._ended.set()
-        self._thread.join()
-        self._log.close()
+async def keep_expiring(service: Service, seconds: float) -> None:
+    """Check for rankings that are too old now and then, as a task of the loop."""
+    while True:
+        await asyncio.sleep(min(30.0, max(0.2, seconds / 4)))
+        try:
+            while await expire_old(service, seconds):
+                await asyncio.sleep(0)  # requests come first
+        except (StoreError, Problem) as error:
+            _LOG.error("expiry: %s", error)
 
-    def _run(self) -> None:
-        while not self._ended.wait(self._every):
-            try:
-                while self._sweep() and not self._ended.is_set():
-                    pass
-            except OSError as error:
-                _LOG.error("expiry: %s", error)
 
-    def _sweep(self) -> bool:
-        """Give up some; tell whether there may be more."""
-        writer = self._service.writer
-        if writer.jumped_at is not None and time.monotonic() - writer.jumped_at < _CALM:
+async def expire_old(service: Service, seconds: float) -> bool:
+    """Expire some rankings; return whether there may be more."""
+    writer, assume = service.writer, service.settings.assume
+    if writer.jumped_at is not None and time.monotonic() - writer.jumped_at < _CALM:
+        return False
+    before = max(time.time(), writer.last_time) - seconds
+    async with service.models.changing:
+        after = service.expired_to
+        found, to = service.log.without_feedback(after, before, _MOST)
+        if to == after:
             return False
-        before = max(time.time(), writer.last_time) - self._seconds
-        found, after = self._log.without_feedback(self._after, before, _MOST)
-        if after == self._after:
-            return False
-        if found and not self._service.give_up(found, after, self._assume):
-            return False
-        self._after = after
-        return True
+        # No await from here to the commit: no feedback can come in between.
+        still = [offset for offset, id in found if not service.has_feedback(id)]
+        if still:
+            told: dict[str, Any] = {"to": to, "n": len(still), "assume": assume}
+            if assume == "none":
+                told["offsets"] = still
+            writer.write(Entry("expire", body=json.dumps(told).encode()))
+            if assume == "none":
+                service.assumed_to = to
+            service.models.wake()
+        service.expired_to = to
+    return True

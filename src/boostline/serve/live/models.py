@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from typing import TYPE_CHECKING, Any
+from contextlib import closing
+from typing import Any
 
 from boostline.serve.errors import Problem
 from boostline.serve.live.bootstrap import recovered, start_of
 from boostline.serve.live.registry import Registry
 from boostline.serve.live.replica import Replica, replay
 from boostline.serve.live.replica_state import ReplicaState
+from boostline.serve.live.settings import Settings
 from boostline.serve.live.snapshots import Snapshots
-from boostline.serve.store.log import Log
-
-if TYPE_CHECKING:
-    from boostline.serve.live.service import Service
+from boostline.serve.store.commit_queue import CommitQueue
+from boostline.serve.store.log import Log, StoreError
+from boostline.serve.store.writer import Writer
 
 __all__ = ["Models", "make_model"]
 
@@ -28,39 +29,44 @@ _CATCH_UP_SECONDS = 60.0
 
 
 class Models:
-    """A replica for each model that is alive."""
+    """A replica for each model that is alive.
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
-        log = service.log
+    Attributes
+    ----------
+    changing : asyncio.Lock
+        Held while the models or the log's past change: a challenger must not start in the middle of an erasure.
+    """
+
+    def __init__(
+        self, path: str, log: Log, writer: Writer, queue: CommitQueue, settings: Settings
+    ) -> None:
+        self._path, self._writer, self._queue, self._settings = path, writer, queue, settings
+        self.changing = asyncio.Lock()
         self.registry = Registry.of(log)
-        self.snapshots = Snapshots(service.path)
-        self.snapshots.read(log)
+        self.snapshots = Snapshots(path, log)
+        self.snapshots.delete_strays()
         self.replicas: dict[str, Replica] = {}
         for name in self.registry.models:
-            state, complaints = recovered(name, log, self.snapshots, service.settings.threads)
+            state, complaints = recovered(name, log, self.snapshots, settings.threads)
             for one in complaints:
-                _LOG.error("%s; an older one serves", one)
+                _LOG.error("%s; an older one is used", one)
             self._follow(state)
-        self._serving = self.registry.champion
-        # Nothing is served before everything on disk is learned.
-        if not self.champion.reach(service.writer.head, float("inf")):
-            raise self.champion.failure or RuntimeError("learning has stopped")
-        self._change = asyncio.Lock()
+        # Nothing is ranked before everything on disk is learned. A model that lacks memory for that ranks as it did
+        # before it stopped, and /ready says so; a damaged log ends the start.
+        self.champion.reach(writer.head, float("inf"))
+        if isinstance(self.champion.failure, StoreError):
+            raise self.champion.failure
 
-    def _follow(self, state: ReplicaState) -> Replica:
-        settings = self._service.settings
-        replica = Replica(
-            *(state, self._service.path, self._service.writer, self.snapshots),
-            every_rows=settings.snapshot_rows,
-            every_seconds=settings.snapshot_seconds,
+    def _follow(self, state: ReplicaState) -> None:
+        self.replicas[state.name] = Replica(
+            *(state, self._path, self._writer, self.snapshots),
+            every_rows=self._settings.snapshot_rows,
+            every_seconds=self._settings.snapshot_seconds,
         )
-        self.replicas[state.name] = replica
-        return replica
 
     @property
     def champion(self) -> Replica:
-        return self.replicas[self._serving]
+        return self.replicas[self.registry.champion]
 
     def wake(self) -> None:
         for replica in list(self.replicas.values()):
@@ -68,86 +74,75 @@ class Models:
 
     def close(self, *, finish: bool = True) -> None:
         for name, replica in self.replicas.items():
-            replica.close(finish=finish and name == self._serving)
+            replica.close(finish=finish and name == self.registry.champion)
 
-    # Changes: each is an event, and takes place when it is on disk.
+    # Changes: each is an event, and takes effect when it is on disk.
 
     async def challenge(self, name: str, config: dict[str, Any]) -> dict[str, Any]:
         """Let another model learn from the log, from its beginning on."""
-        async with self._change:
+        async with self.changing:
             self._check_new_name(name)
             if len(self.replicas) > _MOST_CHALLENGERS:
                 raise Problem(
-                    409,
-                    f"there are {_MOST_CHALLENGERS} challengers, but there can be no more",
-                    "name",
+                    409, f"there are {_MOST_CHALLENGERS} challengers, which is the limit", "name"
                 )
             state, told = await asyncio.to_thread(self._first_snapshot, name, config)
-            event = {"name": name, "config": config, "snapshot": told}
-            entry = await self._service.queue.record("challenger", event)
-            self._done("challenger", event, entry)
-            self.snapshots.add(told, entry.time)
-            self._follow(state)
+            await self._record(
+                "challenger", {"name": name, "config": config, "snapshot": told}, state
+            )
         return self.describe(name)
 
     def _first_snapshot(
         self, name: str, config: dict[str, Any]
     ) -> tuple[ReplicaState, dict[str, Any]]:
-        log = Log(self._service.path)
-        try:
+        with closing(Log(self._path)) as log:
             start = start_of(log, self.snapshots)
-        finally:
-            log.close()
-        model = make_model(config, start.labels.names, self._service.settings.threads)
+        model = make_model(config, start.labels.names, self._settings.threads)
         state = start.state(name, model)
         return state, self.snapshots.write(state)
 
     async def promote(self, name: str) -> dict[str, Any]:
         """Let a challenger serve; the one that served goes on learning as a challenger."""
-        async with self._change:
+        async with self.changing:
             self._check_challenger(name)
-            await self._reached(name)
-            event = {"name": name, "before": self._serving}
-            entry = await self._service.queue.record("promote", event)
-            await self._reached(name)
-            self._serving = name
-            self._done("promote", event, entry)
-            _LOG.info("%s serves from event %d on", name, entry.offset)
+            await self.caught_up(name, self._writer.head)
+            event = {"name": name, "before": self.registry.champion}
+            offset = await self._record("promote", event)
+            _LOG.info("%s serves from event %d on", name, offset)
         return self.describe(name)
 
     async def dismiss(self, name: str) -> None:
         """End a challenger."""
-        async with self._change:
+        async with self.changing:
             self._check_challenger(name)
-            event = {"name": name}
-            entry = await self._service.queue.record("dismiss", event)
-            replica = self.replicas.pop(name)
-            self._done("dismiss", event, entry)
+            replica = self.replicas[name]
+            # Before the event, after which no snapshot of it may come.
             await asyncio.to_thread(replica.close, snapshot=False, finish=False)
+            try:
+                await self._record("dismiss", {"name": name})
+            except Problem:
+                self._follow(replica.state)
+                raise
 
     async def roll_back(self, version: int) -> dict[str, Any]:
         """Let the champion serve as it was at a version; what it learned since is not in the new one."""
-        async with self._change:
-            before = self._serving
+        async with self.changing:
+            before = self.registry.champion
             name = f"{before.partition('@')[0]}@{version}"
             n = 2
             while name in self.registry.used:
                 name, n = f"{before.partition('@')[0]}@{version}.{n}", n + 1
             state, told = await asyncio.to_thread(self._at_version, name, before, version)
             event = {"name": name, "of": before, "version": version, "snapshot": told}
-            entry = await self._service.queue.record("rollback", event)
-            self.snapshots.add(told, entry.time)
-            self._follow(state)
-            await self._reached(name)
-            self._serving = name
-            self._done("rollback", event, entry)
-            _LOG.info("rolled back to %d; %s serves from event %d on", version, name, entry.offset)
+            offset = await self._record("rollback", event, state)
+            _LOG.info("rolled back to %d; %s serves from event %d on", version, name, offset)
+            await self.caught_up(name, offset)
         return self.describe(name)
 
     def _at_version(self, name: str, of: str, version: int) -> tuple[ReplicaState, dict[str, Any]]:
         """The snapshot before a version and a replay up to it; then the labels' changes since."""
         before = [s for s in self.snapshots.of(of) if s.offset <= version]
-        head = self._service.writer.head
+        head = self._writer.head
         if not before or version > head:
             kept = ", ".join(str(s.offset) for s in self.snapshots.of(of))
             raise Problem(
@@ -156,27 +151,48 @@ class Models:
                 f"{of}: {kept}",
                 "version",
             )
-        log = Log(self._service.path)
-        try:
-            state = self.snapshots.load(before[-1], self._service.settings.threads)
+        with closing(Log(self._path)) as log:
+            state = self.snapshots.load(before[-1], self._settings.threads)
             replay(state, log, version)
             state.name = name
             state.follow_labels(log, head)
-        finally:
-            log.close()
         return state, self.snapshots.write(state)
 
-    async def _reached(self, name: str) -> None:
-        replica, head = self.replicas[name], self._service.writer.head
-        if not await asyncio.to_thread(replica.reach, head, _CATCH_UP_SECONDS):
+    async def _record(
+        self, kind: str, event: dict[str, Any], state: ReplicaState | None = None
+    ) -> int:
+        """Write a change to the log, and carry it out all at once: whoever looks sees it whole or not at all."""
+        entry = await self._queue.record(kind, event)
+        assert entry.offset is not None
+        if kind == "dismiss":
+            del self.replicas[event["name"]]
+        if state is not None:
+            self._follow(state)
+        if kind != "promote":
+            self.snapshots.apply(kind, event, entry.time)
+        self.registry.apply(kind, event, entry.offset, entry.time)
+        return entry.offset
+
+    async def caught_up(self, name: str, offset: int) -> None:
+        """Wait until a model has applied the events up to an offset."""
+        replica = self.replicas[name]
+        if not await asyncio.to_thread(replica.reach, offset, _CATCH_UP_SECONDS):
             raise Problem(
                 503,
                 f"{name} has not learned yet what is on disk ({replica.lag()} events behind); try again later",
                 retry_after=30,
             )
 
-    def _done(self, kind: str, event: dict[str, Any], entry: Any) -> None:
-        self.registry.apply(kind, event, entry.offset, entry.time)
+    async def save(self, name: str) -> None:
+        """Make a snapshot of a model."""
+        try:
+            await asyncio.to_thread(self.replicas[name].save_now)
+        except (OSError, MemoryError) as error:
+            raise Problem(
+                507, f"a snapshot of {name} cannot be written: {error}", retry_after=30
+            ) from error
+        except RuntimeError as error:
+            raise Problem(503, str(error)) from error
 
     def _check_new_name(self, name: str) -> None:
         if not _NAME.fullmatch(name) or name == "champion":
@@ -187,12 +203,10 @@ class Models:
             raise Problem(409, f"name is {name!r}, but must be one that was never used", "name")
 
     def _check_challenger(self, name: str) -> None:
-        if name == self._serving:
+        if name == self.registry.champion:
             raise Problem(409, f"{name} is the champion, but a challenger is needed", "name")
         if name not in self.replicas:
             raise Problem(404, f"there is no model {name!r}", "name")
-
-    # Looking.
 
     def describe(self, name: str) -> dict[str, Any]:
         """A model in figures."""
@@ -200,7 +214,7 @@ class Models:
         state = replica.state
         return {
             "name": name,
-            "serves": name == self._serving,
+            "serves": name == self.registry.champion,
             "algorithm": type(state.model).__name__,
             "config": self.registry.models[name].get("config", {}),
             "clock": state.model.clock,

@@ -1,4 +1,4 @@
-"""A thread that brings one state along the log, in its order, and saves it now and then."""
+"""A thread that applies the log's events to one model in order, and makes snapshots of it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ from boostline.serve.store.writer import Entry, Writer
 __all__ = ["Replica", "replay"]
 
 _LOG = logging.getLogger("boostline.serve")
+#: A snapshot that could not be written is tried again after so many seconds.
+_RETRY_SECONDS = 10.0
 
 
 def replay(state: ReplicaState, log: Log, up_to: int | None = None) -> int:
-    """Bring a state forward to an offset (the log's end); return how many events it applied."""
+    """Apply the events after the state up to an offset (default: the log's end); return how many there were."""
     n = 0
     while events := log.to_apply(state.offset, up_to):
         for event in events:
@@ -32,7 +34,7 @@ def replay(state: ReplicaState, log: Log, up_to: int | None = None) -> int:
 
 
 class Replica:
-    """Learns in log order what is on disk. The only one who changes its state.
+    """Learns what is on disk, in the order of the log. Nobody else changes its state.
 
     Parameters
     ----------
@@ -59,6 +61,7 @@ class Replica:
         self._saved_at = time.monotonic()
         self._restarts = 0 if state.is_cold else state.model.n_restarts
         self._saving: threading.Thread | None = None
+        self._retry_at = 0.0
         #: Rings when there is something new in the log.
         self._bell: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._ended = False
@@ -109,12 +112,12 @@ class Replica:
         self._thread.join()
         if self._saving is not None:
             self._saving.join()
-        if snapshot and self.state.model.clock != self._saved_clock:
-            self._save(self.state)
+        if snapshot and self.failure is None and self.state.model.clock != self._saved_clock:
+            self._try_to_save(self.state)
         self._log.close()
 
     def save_now(self) -> None:
-        """Make a snapshot and wait until it is in the log."""
+        """Make a snapshot and wait until the log names it."""
         if self._saving is not None:
             self._saving.join()
         with self.state.turn:
@@ -158,33 +161,34 @@ class Replica:
 
     def _save_if_due(self) -> None:
         rows = self._clock - self._saved_clock
-        seconds = time.monotonic() - self._saved_at
-        if rows < self._every_rows and not (rows and seconds > self._every_seconds):
+        now = time.monotonic()
+        if rows < self._every_rows and not (rows and now - self._saved_at > self._every_seconds):
             return
-        if self._saving is not None and self._saving.is_alive():
-            return  # the last one is not done: the disk is slow
+        if now < self._retry_at or (self._saving is not None and self._saving.is_alive()):
+            return  # the last one failed a moment ago, or is not done yet: the disk is full, or slow
         used = time.thread_time()
         twin = self.state.frozen()  # nobody else changes it, so rankings need not wait
         self.save_seconds += time.thread_time() - used
-        self._saved_clock, self._saved_at = twin.model.clock, time.monotonic()
         self._saving = threading.Thread(
-            target=self._save, args=(twin,), name=f"boostline-save-{twin.name}", daemon=True
+            target=self._try_to_save, args=(twin,), name=f"boostline-save-{twin.name}", daemon=True
         )
         self._saving.start()
 
+    def _try_to_save(self, state: ReplicaState) -> None:
+        try:
+            self._save(state)
+        except (OSError, MemoryError) as error:
+            self._retry_at = time.monotonic() + _RETRY_SECONDS
+            _LOG.error("a snapshot of %s could not be written: %s", state.name, error)
+
     def _save(self, state: ReplicaState) -> None:
         began, used = time.perf_counter(), time.thread_time()
-        try:
-            told = self._snapshots.write(state)
-            self.save_seconds += time.thread_time() - used
-            entry = self._writer.write(
-                Entry(kind="snapshot", body=json.dumps({"snapshot": told}).encode())
-            )
-        except (OSError, MemoryError) as error:
-            _LOG.error("a snapshot of %s could not be written: %s", state.name, error)
-            return
+        told = self._snapshots.write(state)
+        self.save_seconds += time.thread_time() - used
+        event = {"snapshot": told}
+        entry = self._writer.write(Entry(kind="snapshot", body=json.dumps(event).encode()))
         self._saved_clock, self._saved_at = state.model.clock, time.monotonic()
-        self._snapshots.add(told, entry.time)
+        self._snapshots.apply("snapshot", event, entry.time)
         self._snapshots.thin(state.name, entry.time)
         _LOG.info(
             "snapshot of %s at %d: %.1f MB in %.2f s",
@@ -195,7 +199,7 @@ class Replica:
         restarts = figures.get("restarts", 0)
         if restarts > self._restarts:
             _LOG.warning(
-                "drift: %s has started anew by row %d (%d times so far)",
+                "drift: %s has restarted by row %d (%d times so far)",
                 *(self.state.name, figures["clock"], restarts),
             )
         self._restarts = restarts

@@ -51,6 +51,8 @@ class ReplicaState:
         self.features = Features.of(model)
         self.windows = Windows(model.n_labels)
         self.turn = _core.TurnLock()
+        #: False from the beginning of an event to its end: if an event fails half way, this state is never saved.
+        self.is_whole = True
         #: Called with the number and the figures of each window that is full, and with events that were refused.
         self.on_window: Callable[[int, dict[str, Any]], None] = lambda number, figures: None
         self.on_refused: Callable[[int, str], None] = lambda offset, reason: None
@@ -61,6 +63,7 @@ class ReplicaState:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole state to one file, which `boostline.load` reads as well."""
+        self._refuse_if_torn()
         parts = {
             "name": self.name,
             "offset": self.offset,
@@ -83,11 +86,18 @@ class ReplicaState:
 
     def frozen(self) -> ReplicaState:
         """A copy that stands still. The caller is the one who changes the state, or holds `turn`."""
+        self._refuse_if_torn()
         twin = ReplicaState(self.name, copy.deepcopy(self.model), self.offset)
         twin.labels = self.labels.copy()
         twin.features = self.features.copy()
         twin.windows = Windows.from_state(self.windows.state(), self.model.n_labels)
         return twin
+
+    def _refuse_if_torn(self) -> None:
+        if not self.is_whole:
+            raise RuntimeError(
+                f"{self.name} failed to apply the event after {self.offset}, so it cannot be saved"
+            )
 
     # Ranking.
 
@@ -112,6 +122,7 @@ class ReplicaState:
     def apply(self, event: Event, ranking: Callable[[int], Event | None]) -> None:
         """Apply the next event; `ranking` finds the event at an offset."""
         with self.turn:
+            self.is_whole = False
             if event.kind == "feedback":
                 self._feedback(event, ranking)
             elif event.kind == "labels":
@@ -119,6 +130,7 @@ class ReplicaState:
             elif event.kind == "expire":
                 self._expire(event, ranking)
             self.offset = event.offset
+            self.is_whole = True
 
     def follow_labels(self, log: Log, up_to: int) -> None:
         """Pass over the events up to an offset, but for the changes of labels, which hold for every model."""
@@ -216,11 +228,14 @@ class ReplicaState:
         return figures
 
     def _change_labels(self, change: dict[str, Any]) -> None:
-        new = self.labels.apply({"add": change.get("add", ())})
+        """Make a change of labels, whole or not at all: there may be no memory for the model or the window."""
+        labels, windows = self.labels.copy(), self.windows
+        new = labels.apply({"add": change.get("add", ())})
+        renamed = labels.renamed(change)
+        labels.apply({name: value for name, value in change.items() if name != "add"})
         if new:
+            windows = windows.with_labels(len(new))
             self.model.add_labels(new if self.model.labels is not None else len(new))
-            self.windows.add_labels(len(new))
-        renamed = self.labels.renamed(change)
+        self.labels, self.windows = labels, windows
         if renamed and self.model.labels is not None:
             self.model.rename_labels(renamed)
-        self.labels.apply({name: value for name, value in change.items() if name != "add"})

@@ -6,13 +6,11 @@ Everything here runs in the thread of the event loop; replicas learn in threads 
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 import threading
 import time
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from orjson import dumps, loads
@@ -20,41 +18,19 @@ from orjson import dumps, loads
 from boostline.contract.frames import near_name
 from boostline.serve.errors import Problem
 from boostline.serve.live.erasure import erase
-from boostline.serve.live.expiry import Expiry
+from boostline.serve.live.expiry import expired_to, keep_expiring
 from boostline.serve.live.features import FeatureError
 from boostline.serve.live.models import Models
 from boostline.serve.live.replica import Replica
-from boostline.serve.live.requests import FeedbackRequest, Limits, RankRequest
+from boostline.serve.live.requests import FeedbackRequest, RankRequest
+from boostline.serve.live.settings import Settings
 from boostline.serve.store.commit_queue import Answer, CommitQueue, Tell
 from boostline.serve.store.log import Event, Log, StoreError
 from boostline.serve.store.writer import Checkpoints, Entry, Writer
 
-__all__ = ["Service", "Settings"]
+__all__ = ["Service"]
 
 Record = Event | Entry
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How the service is to behave.
-
-    Attributes
-    ----------
-    new_labels : str
-        Labels in feedback that nobody knows: ``"refuse"`` or ``"add"``.
-    expire : float or None
-        Seconds after which a ranking without feedback is given up.
-    assume : str
-        What is assumed of such rankings: ``"nothing"``, or ``"none"``: none of the labels shown was relevant.
-    """
-
-    new_labels: str = "refuse"
-    expire: float | None = None
-    assume: str = "nothing"
-    snapshot_rows: int = 2000
-    snapshot_seconds: float = 300.0
-    threads: int = 1
-    limits: Limits = field(default_factory=Limits)
 
 
 class Service:
@@ -75,24 +51,25 @@ class Service:
         self.writer = Writer(path)
         self.log = Log(path, self.writer.shared)
         self.checkpoints = Checkpoints(path, self.writer)
-        self.models = Models(self)
+        self.queue = CommitQueue(self.writer, self._answer, self._wake)
+        self.models = Models(path, self.log, self.writer, self.queue, self.settings)
         self.labels = self.models.champion.state.labels.copy()
         self._counted_from = self.writer.head
-        self.queue = CommitQueue(self.writer, self._answer, self._wake)
-        self.expired_to = _expired_to(self.log)
-        self._expiry = None
-        if self.settings.expire is not None:
-            self._expiry = Expiry(self, self.settings.expire, self.settings.assume)
-        self._changing_labels = asyncio.Lock()
+        #: Rankings up to here without feedback have expired; up to there it was assumed that nothing was relevant.
+        self.expired_to, self.assumed_to = expired_to(self.log), expired_to(self.log, "none")
         #: Rankings, and those of them with feedback. The log may be long: it is counted beside the requests.
         self.n_rankings, self.n_with_feedback = 0, 0
         self._counting = threading.Thread(target=self._count, name="boostline-count", daemon=True)
         self._counting.start()
 
+    def attach(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Answer requests in this loop."""
+        self.queue.attach(loop)
+        if self.settings.expire is not None:
+            self._expiring = loop.create_task(keep_expiring(self, self.settings.expire))
+
     def close(self, *, finish: bool = True) -> None:
         """Write what is waiting, learn it, save, and end."""
-        if self._expiry is not None:
-            self._expiry.close()
         self.queue.close()
         self.models.close(finish=finish)
         self._counting.join()
@@ -214,9 +191,9 @@ class Service:
                 else:
                     tell(_feedback_answer(before[-1]))
                 return
-        revision = len(before) + 1
+        revision = before[-1].data["revision"] + 1 if before else 1
         if request.revision not in (None, revision):
-            raise _wrong_revision(request, len(before))
+            raise _wrong_revision(request, revision - 1)
         self._refuse_if_busy()
         add = self._new_labels(request)
         shown = known[0] if known and known[0].kind == "rank" else None
@@ -261,13 +238,13 @@ class Service:
 
     def _was_assumed(self, shown: Record) -> bool:
         """Whether it was learned that none of its labels was relevant, because no feedback came in time."""
-        return shown.offset is not None and shown.offset <= self.expired_to
+        return shown.offset is not None and shown.offset <= self.assumed_to
 
     # Changes.
 
     async def change_labels(self, change: dict[str, Any]) -> None:
         """Add, rename, retire or restore labels."""
-        async with self._changing_labels:
+        async with self.models.changing:
             self.labels.check(change)
             await self.queue.record("labels", change)
             self.labels.apply(change)
@@ -275,33 +252,6 @@ class Service:
     async def erase(self, id: str) -> dict[str, Any]:
         """Erase what the log has of an id."""
         return await erase(self, id)
-
-    def give_up(self, rankings: list[tuple[int, str]], to: int, assume: str) -> bool:
-        """Assume something of rankings (offset, id) that got no feedback; called by another thread.
-
-        Whether feedback has come after all is decided where feedback is decided: in the loop.
-        """
-
-        async def decide() -> None:
-            still = [
-                offset
-                for offset, id in rankings
-                if all(record.kind != "feedback" for record in self.records(id))
-            ]
-            told: dict[str, Any] = {"to": to, "n": len(still), "assume": assume}
-            if assume == "none":
-                told["offsets"] = still
-                self.expired_to = to
-            await self.queue.record("expire", told)
-
-        loop = self.queue.loop
-        if loop is None or not loop.is_running():
-            return False
-        try:
-            asyncio.run_coroutine_threadsafe(decide(), loop).result(60.0)
-        except (Problem, TimeoutError):
-            return False
-        return True
 
     def _count(self) -> None:
         log = Log(self.path)
@@ -344,6 +294,9 @@ class Service:
         """All that is known of an id: on disk, and on its way there."""
         return [*self.log.of_id(id), *self.queue.by_id.get(id, ())]
 
+    def has_feedback(self, id: str) -> bool:
+        return any(record.kind == "feedback" for record in self.records(id))
+
     def _refuse_if_busy(self) -> None:
         if len(self.queue) >= self.settings.limits.queue:
             raise Problem(429, "too many requests wait for the disk", retry_after=1)
@@ -379,13 +332,3 @@ def _wrong_revision(request: FeedbackRequest, latest: int) -> Problem:
         f"revision {latest + 1}",
         "revision",
     )
-
-
-def _expired_to(log: Log) -> int:
-    told = [event.data for event in log.of_kinds("expire")]
-    return max((one["to"] for one in told if one["assume"] == "none"), default=0)
-
-
-def store_bytes(path: str) -> int:
-    """What the store takes on disk, its write-ahead log included."""
-    return sum(os.path.getsize(path + end) for end in ("", "-wal") if os.path.exists(path + end))

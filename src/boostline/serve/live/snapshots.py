@@ -1,11 +1,13 @@
-"""Snapshots of states: files beside the store, each with its hash in the log."""
+"""Snapshots of models: files next to the store, each with its hash in the log."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
-import time
+import threading
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,6 +19,7 @@ __all__ = ["Snapshot", "Snapshots"]
 #: Of each model the newest are kept, and one for each of the last days.
 _NEWEST, _DAYS = 3, 14
 _DAY = 86400.0
+_KINDS = ("begin", "snapshot", "challenger", "rollback", "dismiss", "erase", "compact")
 
 
 @dataclass(frozen=True)
@@ -35,32 +38,41 @@ class Snapshot:
 
 
 class Snapshots:
-    """The folder of a store's snapshots. What the log does not name is none."""
+    """The snapshots of a store. The log says which there are; a file that it does not name is none.
 
-    def __init__(self, store: str | os.PathLike[str]) -> None:
+    Parameters
+    ----------
+    log
+        Names the snapshots; without one there are none yet.
+    """
+
+    def __init__(self, store: str | os.PathLike[str], log: Log | None = None) -> None:
         self.folder = f"{os.fspath(store)}.snapshots"
-        self.known: list[Snapshot] = []
+        self._turn = threading.Lock()
+        self._known: list[Snapshot] = []
+        for event in () if log is None else log.of_kinds(*_KINDS):
+            self._known = self._after(event.kind, event.data, event.time)
+        self._known = [s for s in self._known if os.path.isfile(self.path(s))]
 
-    def read(self, log: Log) -> None:
-        """Find those that the log names and whose files are there."""
-        self.known = []
-        for event in log.of_kinds("begin", "snapshot", "challenger", "rollback"):
-            told = event.data["snapshot"]
-            snapshot = Snapshot(**told, time=event.time)
-            if os.path.exists(self.path(snapshot.model, snapshot.offset)):
-                self.known.append(snapshot)
+    def path(self, snapshot: Snapshot) -> str:
+        return self._path(snapshot.model, snapshot.offset)
 
-    def path(self, model: str, offset: int) -> str:
+    def _path(self, model: str, offset: int) -> str:
         return os.path.join(self.folder, f"{file_name(model)}-{offset:012d}.blm")
+
+    @property
+    def known(self) -> list[Snapshot]:
+        """All, oldest first."""
+        return sorted(self._known, key=lambda snapshot: snapshot.offset)
 
     def of(self, model: str) -> list[Snapshot]:
         """Those of a model, oldest first."""
-        return sorted((s for s in self.known if s.model == model), key=lambda s: s.offset)
+        return [snapshot for snapshot in self.known if snapshot.model == model]
 
     def write(self, state: ReplicaState) -> dict[str, Any]:
-        """Save a state that stands still; return what the log has to say of it."""
+        """Save a state that nobody changes; return the event that names the snapshot in the log."""
         os.makedirs(self.folder, exist_ok=True)
-        path = self.path(state.name, state.offset)
+        path = self._path(state.name, state.offset)
         state.save(path)
         return {
             "model": state.name,
@@ -70,41 +82,65 @@ class Snapshots:
             "clock": state.model.clock,
         }
 
-    def add(self, told: dict[str, Any], at: float | None = None) -> Snapshot:
-        """Remember one that the log names by now."""
-        snapshot = Snapshot(**told, time=time.time() if at is None else at)
-        self.known = [
-            s for s in self.known if (s.model, s.offset) != (snapshot.model, snapshot.offset)
-        ]
-        self.known.append(snapshot)
-        return snapshot
-
     def load(self, snapshot: Snapshot, n_threads: int = 1) -> ReplicaState:
         """Read a state; its file must have the hash that the log says."""
-        path = self.path(snapshot.model, snapshot.offset)
-        if not os.path.exists(path):
+        self.check(snapshot)
+        return ReplicaState.load(self.path(snapshot), n_threads)
+
+    def check(self, snapshot: Snapshot) -> None:
+        """Refuse a file that is missing or has another hash than the log says."""
+        path = self.path(snapshot)
+        if not os.path.isfile(path):
             raise StoreError(f"the snapshot {path} is missing")
         if sha256(path) != snapshot.sha256:
-            raise StoreError(
-                f"the snapshot {path} is damaged: it does not have the hash that the log says"
-            )
-        return ReplicaState.load(path, n_threads)
+            raise StoreError(f"the snapshot {path} is damaged: its hash is not the one in the log")
 
-    def forget(self, snapshot: Snapshot) -> None:
-        """Delete a file."""
-        self.known = [s for s in self.known if s is not snapshot]
-        path = self.path(snapshot.model, snapshot.offset)
-        if os.path.exists(path):
-            os.unlink(path)
+    # Changes. Each follows from an event that is in the log, so a process that was killed before it deleted the files
+    # deletes them at its next start (`delete_strays`).
+
+    def apply(self, kind: str, told: dict[str, Any], time: float) -> None:
+        """Follow an event: it names a snapshot, or makes older ones useless, which are deleted."""
+        with self._turn:
+            self._keep(self._after(kind, told, time))
+
+    def _after(self, kind: str, told: dict[str, Any], time: float) -> list[Snapshot]:
+        known = self._known
+        if kind == "dismiss":
+            return [s for s in known if s.model != told["name"]]
+        if kind in ("erase", "compact"):  # a replay from an earlier offset would lack events
+            return [s for s in known if s.offset >= told["floor"]]
+        new = Snapshot(**told["snapshot"], time=time)
+        return [*(s for s in known if (s.model, s.offset) != (new.model, new.offset)), new]
 
     def thin(self, model: str, now: float) -> None:
         """Keep the oldest, from which everything can be replayed, the newest ones, and one for each day."""
-        ours = self.of(model)
-        kept = {s.offset for s in (*ours[:1], *ours[-_NEWEST:])}
-        days = {int(s.time // _DAY): s.offset for s in ours if s.time > now - _DAYS * _DAY}
-        for snapshot in ours:
-            if snapshot.offset not in kept and snapshot.offset not in days.values():
-                self.forget(snapshot)
+        with self._turn:
+            ours = self.of(model)
+            kept = {s.offset for s in (*ours[:1], *ours[-_NEWEST:])}
+            days = {int(s.time // _DAY): s.offset for s in ours if s.time > now - _DAYS * _DAY}
+            kept |= set(days.values())
+            self._keep([s for s in self._known if s.model != model or s.offset in kept])
+
+    def delete_strays(self) -> None:
+        """Delete the files that are no snapshots, which a killed process may have left. Nobody may write meanwhile."""
+        kept = {self.path(snapshot) for snapshot in self._known}
+        with contextlib.suppress(FileNotFoundError):
+            found = [os.path.join(self.folder, name) for name in os.listdir(self.folder)]
+            _delete(
+                path for path in found if path.endswith((".blm", ".blm-part")) and path not in kept
+            )
+
+    def _keep(self, kept: list[Snapshot]) -> None:
+        paths = {self.path(snapshot) for snapshot in kept}
+        gone = [s for s in self._known if self.path(s) not in paths]
+        self._known = kept
+        _delete(self.path(snapshot) for snapshot in gone)
+
+
+def _delete(paths: Iterable[str]) -> None:
+    for path in paths:
+        if os.path.isfile(path):
+            os.unlink(path)
 
 
 def file_name(model: str) -> str:

@@ -6,6 +6,7 @@ gives the same windows.
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -65,12 +66,14 @@ class Windows:
             getattr(made, f"_{name}")[:n] = state[name]
         return made
 
-    def add_labels(self, n: int) -> None:
-        """New labels were in no row so far: unknown there."""
+    def with_labels(self, n: int) -> Windows:
+        """The same with more labels, which are unknown in the rows so far."""
         pad = ((0, 0), (0, n))
-        self._own = np.pad(self._own, pad)
-        self._served = np.pad(self._served, pad, constant_values=np.nan)
-        self._relevance = np.pad(self._relevance, pad, constant_values=UNKNOWN)
+        made = copy.copy(self)
+        made._own = np.pad(self._own, pad)
+        made._served = np.pad(self._served, pad, constant_values=np.nan)
+        made._relevance = np.pad(self._relevance, pad, constant_values=UNKNOWN)
+        return made
 
     def add(
         self,

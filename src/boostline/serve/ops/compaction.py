@@ -8,22 +8,21 @@ repeated years later is refused and not learned a second time. Older snapshots g
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from typing import Any
 
 from boostline.serve.live.registry import Registry
 from boostline.serve.live.snapshots import Snapshots
+from boostline.serve.ops.exporting import export
 from boostline.serve.store.log import Log
 from boostline.serve.store.writer import Entry, Writer
 
 __all__ = ["compact", "floor_of"]
 
-_GOES = """
-    offset <= :floor AND kind IN ('rank', 'feedback', 'expire') AND (
-        kind <> 'rank'
-        OR EXISTS (SELECT 1 FROM log f WHERE f.id = log.id AND f.kind = 'feedback')
-           AND NOT EXISTS (SELECT 1 FROM log f WHERE f.id = log.id AND f.kind = 'feedback' AND f.offset > :floor)
-        OR offset <= :expired
-    )
+#: An id goes with all of its events or not at all: when the last of them is old, and it has feedback or expired.
+_GOING = """
+    SELECT id, max(offset) FROM log WHERE id IS NOT NULL GROUP BY id
+    HAVING max(offset) <= ? AND (max(kind = 'feedback') OR max(offset) <= ?)
 """
 
 
@@ -36,48 +35,30 @@ def floor_of(log: Log, snapshots: Snapshots, before: float) -> int:
     return min(floors, default=0)
 
 
-def compact(store: str, before: float) -> dict[str, Any]:
-    """Delete what is older than a time; the caller holds the store."""
-    log = Log(store)
-    try:
-        snapshots = Snapshots(store)
-        snapshots.read(log)
+def compact(store: str, before: float, export_to: str | None = None) -> dict[str, Any]:
+    """Delete what is older than a time, exporting it first if asked to; the caller holds the store."""
+    with closing(Log(store)) as log:
+        snapshots = Snapshots(store, log)
         floor = floor_of(log, snapshots, before)
-        expired = max((event.data["to"] for event in log.of_kinds("expire")), default=0)
-        models = list(Registry.of(log).models)
-    finally:
-        log.close()
-    told: dict[str, Any] = {"up_to": floor, "snapshots": 0, "head": 0}
+        # An expiry after the floor is part of what a replay learns, so its rankings stay.
+        expired = max(
+            (e.data["to"] for e in log.of_kinds("expire") if e.offset <= floor), default=0
+        )
+    result: dict[str, Any] = {"floor": floor, "snapshots": 0, "exported": 0}
     if floor == 0:
-        return told
-    values = {"floor": floor, "expired": expired}
-    named = _bound(_GOES, values)
-    writer = Writer(store)
-    try:
-        entry = Entry("compact", body=json.dumps({"up_to": floor}).encode())
-        entry.statements = [
-            (
-                "INSERT OR IGNORE INTO gone SELECT id, max(offset) FROM log "
-                f"WHERE id IS NOT NULL AND {named} GROUP BY id",
-                (),
-            ),
-            (f"DELETE FROM log WHERE {named}", ()),
-        ]
+        return result
+    if export_to is not None:
+        result["exported"] = export(store, export_to, 0, floor)
+    told = {"floor": floor}
+    entry = Entry("compact", body=json.dumps(told).encode())
+    entry.statements = [
+        (f"INSERT OR IGNORE INTO gone {_GOING}", (floor, expired)),
+        ("DELETE FROM log WHERE id IN (SELECT id FROM gone)", ()),
+        ("DELETE FROM log WHERE kind = 'expire' AND offset <= ?", (floor,)),
+    ]
+    with closing(Writer(store)) as writer:
         writer.write(entry)
-        writer.write(Entry(statements=[("DELETE FROM gone WHERE id IN (SELECT id FROM log)", ())]))
         writer.vacuum()
-        told["head"] = entry.offset
-    finally:
-        writer.close()
-    for name in models:
-        for snapshot in snapshots.of(name):
-            if snapshot.offset < floor:
-                snapshots.forget(snapshot)
-                told["snapshots"] += 1
-    return told
-
-
-def _bound(sql: str, values: dict[str, int]) -> str:
-    for name, value in values.items():
-        sql = sql.replace(f":{name}", str(int(value)))
-    return sql
+    before_it = len(snapshots.known)
+    snapshots.apply("compact", told, entry.time)
+    return {**result, "snapshots": before_it - len(snapshots.known)}

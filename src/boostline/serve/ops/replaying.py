@@ -23,8 +23,7 @@ def experiment(
     """Learn the log, as far back as it goes, with a new model; return its losses beside those that were served."""
     log = Log(store)
     try:
-        snapshots = Snapshots(store)
-        snapshots.read(log)
+        snapshots = Snapshots(store, log)
         start = start_of(log, snapshots)
         state = start.state("replay", make(start.labels.names))
         windows: list[dict[str, Any]] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
 import time
@@ -236,6 +235,7 @@ def why(service: Service, id: str, label: str | None) -> dict[str, Any]:
 
 async def snapshot(service: Service) -> dict[str, Any]:
     """Make a snapshot of the champion now."""
-    replica = service.champion
-    await asyncio.to_thread(replica.save_now)
-    return service.models.snapshots.of(replica.state.name)[-1].to_dict()
+    models = service.models
+    name = models.registry.champion
+    await models.save(name)
+    return models.snapshots.of(name)[-1].to_dict()

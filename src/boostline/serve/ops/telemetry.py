@@ -18,7 +18,7 @@ from prometheus_client.core import (
     HistogramMetricFamily,
 )
 
-from boostline.serve.live.service import store_bytes
+from boostline.serve.store.log import store_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

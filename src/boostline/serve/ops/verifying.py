@@ -35,8 +35,7 @@ def verify(store: str, n_threads: int = 1) -> Iterator[Verdict]:
     log = Log(store)
     try:
         log.check()
-        snapshots = Snapshots(store)
-        snapshots.read(log)
+        snapshots = Snapshots(store, log)
         for name in Registry.of(log).models:
             ours = snapshots.of(name)
             if not ours:

@@ -13,16 +13,14 @@ from typing import Any
 
 from orjson import loads
 
-__all__ = ["FORMAT", "Event", "Log", "StoreError", "connect", "create"]
+__all__ = ["FORMAT", "Event", "Log", "StoreError", "connect", "create", "restoring", "store_bytes"]
 
 #: Version of the tables.
 FORMAT = 1
 #: Says in the file's header whose it is: "blsv".
 _APPLICATION = 0x626C7376
 
-#: What is asked for at every start: changes of models and labels, snapshots. A long log has few of them.
-_RARE = "CREATE INDEX IF NOT EXISTS log_rare ON log (offset) WHERE kind NOT IN ('rank', 'feedback')"
-_TABLES = f"""
+_TABLES = """
 CREATE TABLE log (
     offset INTEGER PRIMARY KEY,
     time REAL NOT NULL,          -- seconds since 1970; never runs backwards
@@ -36,7 +34,8 @@ CREATE TABLE log (
 );
 CREATE INDEX log_by_id ON log (id, offset) WHERE id IS NOT NULL;
 CREATE INDEX log_to_apply ON log (offset) WHERE kind <> 'rank';
-{_RARE};
+-- Read at every start: changes of models and labels, snapshots. A long log has few of them.
+CREATE INDEX log_rare ON log (offset) WHERE kind NOT IN ('rank', 'feedback');
 -- Ids whose events were compacted away: what comes for them again must not count as new.
 CREATE TABLE gone (id TEXT PRIMARY KEY, offset INTEGER NOT NULL) WITHOUT ROWID;
 -- What follows from the log, kept because it is asked for often.
@@ -95,10 +94,15 @@ WHERE NOT EXISTS (SELECT 1 FROM log WHERE id = ?4) AND NOT EXISTS (SELECT 1 FROM
 """
 
 
-def connect(path: str | os.PathLike[str], *, writes: bool = False) -> sqlite3.Connection:
+def connect(
+    path: str | os.PathLike[str], *, writes: bool = False, timeout: float = 10.0
+) -> sqlite3.Connection:
     """Open the store for one thread. A commit of the writer is on disk when it returns."""
     if not os.path.exists(path):
-        raise FileNotFoundError(f"{path} is not there, so there is no log to read")
+        raise FileNotFoundError(f"{path} does not exist, so there is no log to read")
+    if not os.path.isfile(path):
+        raise StoreError(f"{path} is not a regular file; give an existing store or a new path")
+    _refuse_if_half_restored(path)
     mode = "rw" if writes else "ro"
     try:
         db = sqlite3.connect(
@@ -106,14 +110,14 @@ def connect(path: str | os.PathLike[str], *, writes: bool = False) -> sqlite3.Co
             uri=True,
             isolation_level=None,
             check_same_thread=False,
-            timeout=10.0,
+            timeout=timeout,
             cached_statements=256,
         )
         (application,) = db.execute("PRAGMA application_id").fetchone()
         (version,) = db.execute("PRAGMA user_version").fetchone()
         if application != _APPLICATION:
             raise StoreError(
-                f"{path} is no store of boostline serve, but must be one or a new name"
+                f"{path} is not a boostline store; give an existing store or a new path"
             )
         if version != FORMAT:
             raise StoreError(
@@ -123,7 +127,6 @@ def connect(path: str | os.PathLike[str], *, writes: bool = False) -> sqlite3.Co
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=FULL")
             db.execute("PRAGMA secure_delete=ON")  # what is erased is overwritten
-            db.execute(_RARE)  # stores of older versions do not have it
             db.execute("PRAGMA cache_size=-16000")  # kilobytes: the inner pages of a large index
             db.execute(
                 "PRAGMA wal_autocheckpoint=0"
@@ -133,8 +136,26 @@ def connect(path: str | os.PathLike[str], *, writes: bool = False) -> sqlite3.Co
     return db
 
 
+def restoring(path: str | os.PathLike[str]) -> str:
+    """The folder that holds a store while a restore puts it in place (`ops.copying`)."""
+    return f"{os.fspath(path)}.restoring"
+
+
+def _refuse_if_half_restored(path: str | os.PathLike[str]) -> None:
+    if os.path.exists(restoring(path)):
+        raise StoreError(
+            f"a restore of {path} was interrupted: run boostline log restore again, with --replace"
+        )
+
+
+def store_bytes(path: str) -> int:
+    """Bytes of the store on disk, including its write-ahead log."""
+    return sum(os.path.getsize(path + end) for end in ("", "-wal") if os.path.exists(path + end))
+
+
 def create(path: str | os.PathLike[str]) -> None:
     """Make an empty store, whole or not at all."""
+    _refuse_if_half_restored(path)
     part = f"{os.fspath(path)}.new"
     with_suffixes = [part + suffix for suffix in ("", "-wal", "-shm", "-journal")]
     for one in with_suffixes:
@@ -253,6 +274,10 @@ class Log:
         )
         return [self._event(row) for row in found]
 
+    def compacted_to(self) -> int:
+        """Offset up to which events were compacted away; 0 if none were."""
+        return max((event.data["floor"] for event in self.of_kinds("compact")), default=0)
+
     def last_to_apply(self) -> int:
         """Offset of the last event that is no ranking."""
         found = self._query(
@@ -304,7 +329,7 @@ class Log:
     def check(self) -> int:
         """Read every event and compare checksums and offsets; return how many there are."""
         n, last = 0, None
-        compacted = max((event.data["up_to"] for event in self.of_kinds("compact")), default=0)
+        compacted = self.compacted_to()
         for event in self.events():
             expected = event.offset if last is None else last + 1
             if event.offset != expected and event.offset - 1 > compacted:

@@ -1,4 +1,4 @@
-"""One server for a store: two would each learn what the other was told, and diverge."""
+"""One server for a store: two would write to it and diverge."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ __all__ = ["StoreLock"]
 
 
 class StoreLock:
-    """Holds a store for this process; the system gives it up when the process ends, however it ends."""
+    """Holds a store for this process until `close`, or until the process ends in any way. A context manager."""
 
     def __init__(self, store: str | os.PathLike[str]) -> None:
-        self._path = f"{os.fspath(store)}.lock"
-        self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        path = os.path.realpath(store)
+        if os.path.exists(path) and os.stat(path).st_nlink > 1:
+            raise StoreError(
+                f"{store} has a second name (a hard link), under which another server could open it: remove one name"
+            )
+        self._handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o644)
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -27,6 +31,12 @@ class StoreLock:
             ) from None
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, f"{os.getpid()}\n".encode(), 0)
+
+    def __enter__(self) -> StoreLock:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
     def close(self) -> None:
         os.close(self._handle)

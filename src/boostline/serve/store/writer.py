@@ -126,20 +126,15 @@ class Writer:
         """For reading what was just written: the connection, and the lock to hold meanwhile."""
         return self._db, self.turn
 
-    def empty(self) -> None:
-        """Bring all of the write-ahead log into the store, and wait for it."""
-        with self.turn:
-            self._truncate()
-
     def vacuum(self) -> None:
-        """Give the space of what was deleted back to the disk."""
+        """Give the space of deleted events back to the disk."""
         with self.turn:
             self._db.execute("VACUUM")
 
     def close(self) -> None:
+        """Write what is deferred and end. The last connection to close takes the write-ahead log along."""
         self.commit(())
         with self.turn:
-            self._truncate()
             self._db.close()
 
     def _transact(self, entries: Sequence[Entry], deferred: Sequence[Statement]) -> None:
@@ -194,19 +189,17 @@ class Writer:
             _LOG.warning("the clock has jumped by %.0f seconds", ahead)
         return max(wall, self.last_time)
 
-    def _truncate(self) -> None:
-        try:
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        except sqlite3.DatabaseError as error:
-            _LOG.warning("the write-ahead log stays beside the store: %s", error)
-
 
 class Checkpoints:
-    """Brings the write-ahead log into the store beside the requests, so that no commit has to do it."""
+    """Copies the write-ahead log into the store next to the requests, so that no commit has to do it."""
 
     def __init__(self, path: str, writer: Writer) -> None:
-        self._db = connect(path, writes=True)
+        # A reader may hold the store for long: a checkpoint is tried again later rather than waited for.
+        self._db = connect(path, writes=True, timeout=0.0)
         self._writer = writer
+        self._turn = threading.Lock()
+        #: Erased bytes may be in the write-ahead log: it has to become empty.
+        self._must_truncate = False
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="boostline-checkpoints", daemon=True)
         self._thread.start()
@@ -218,22 +211,31 @@ class Checkpoints:
 
     def _run(self) -> None:
         while not self._ended.wait(_CHECKPOINT_SECONDS):
+            self.step()
+
+    def truncate(self) -> bool:
+        """Empty the write-ahead log; return whether that is done. If a reader prevents it, the thread tries again."""
+        self._must_truncate = True
+        return self.step()
+
+    def step(self) -> bool:
+        """Copy the write-ahead log into the store; return whether no part of it is needed any more.
+
+        Most of it is copied while others write. What came meanwhile is little, and is copied while nobody writes: only
+        then does the next commit write to the file's start again, which keeps the file short.
+        """
+        with self._turn:
             try:
-                self.bring_all()
+                self._checkpoint("PASSIVE")
+                with self._writer.turn:
+                    done = self._checkpoint("TRUNCATE" if self._must_truncate else "PASSIVE")
             except sqlite3.DatabaseError as error:
                 _LOG.warning("a checkpoint failed: %s", error)
+                return False
+            if done:
+                self._must_truncate = False
+            return done
 
-    def bring_all(self) -> None:
-        """Bring it to the store while others write, and at last what came meanwhile, which is little.
-
-        When all is in the store the write-ahead log is written from its start again, and a file that does not grow is
-        sooner on disk.
-        """
-        if not self._bring():
-            with self._writer.turn:
-                self._bring()
-
-    def _bring(self) -> bool:
-        """Tell whether all of it is in the store."""
-        _, frames, brought = self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-        return bool(frames == brought)
+    def _checkpoint(self, mode: str) -> bool:
+        busy, frames, copied = self._db.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
+        return not busy and frames == copied

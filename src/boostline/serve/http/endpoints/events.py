@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from boostline.serve.http.endpoint import Call, endpoint
+from orjson import dumps
+
+from boostline.serve.http.endpoint import JSON, Call, Response, endpoint
 from boostline.serve.ops import status
 
 
@@ -16,8 +18,9 @@ def event(call: Call) -> Any:
 
 @endpoint("DELETE", "/events/{id}", "admin")
 async def erase(call: Call) -> Any:
-    """Erase the features and labels of an id."""
-    return await call.service.erase(call.parameters["id"])
+    """Erase the features and labels of an id. 202: a reader of the store still keeps the old bytes."""
+    erased = await call.service.erase(call.parameters["id"])
+    return Response(200 if erased["done"] else 202, JSON, dumps(erased))
 
 
 @endpoint("GET", "/latest", "admin")
