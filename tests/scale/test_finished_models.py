@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import boostline as bl
 from boostline import scale
 from boostline.data import synthetic
+from boostline.inspect.summaries import summary, summary_in_words
 from boostline.learners import (
     Committee,
     Kernel,
@@ -146,3 +147,34 @@ def test_a_part_is_bounded():
     few, many = scale.partial(model, rows[:2]), scale.partial(model, rows)
     assert many.n_bytes < 1.1 * few.n_bytes
     assert scale.merge([few, many]).n_bytes < 1.1 * few.n_bytes
+
+
+def measured(scores, Y):
+    """Mean rank loss over the rows with a pair to rank."""
+    pairs = Y.any(axis=1) & ~Y.all(axis=1)
+    return rank_loss(Y[pairs], scores[pairs])
+
+
+def test_the_mean_loss_is_over_the_rows_on_which_it_was_measured(table):
+    X, Y = table
+    model = bl.LabelRanker(6, learners=small_committee())
+    sample = model.learn(X[:200], Y[:200])
+    parts = [scale.partial(model, (X[a:b], Y[a:b])) for a, b in ((200, 1000), (1000, 2000))]
+    made = scale.finish(model, scale.merge(parts))
+    tail = made.learn(X[2000:2400], Y[2000:2400])
+    found = summary(made)
+    expected = measured(np.concatenate([sample, tail]), np.concatenate([Y[:200], Y[2000:2400]]))
+    assert found["mean_rank_loss"] == pytest.approx(expected)
+    merged = int((Y[200:2000].any(axis=1) & ~Y[200:2000].all(axis=1)).sum())
+    assert found["rows_merged"] == made.rows_merged == merged
+    assert found["rows_measured"] + merged + made.rows_without_pairs == made.clock == 2400
+    assert (
+        f"{found['rows_measured']} rows one by one"
+        in dict(summary_in_words(made))["mean rank loss"]
+    )
+    # Learners that are dealt rank the rows of their worker: the loss is measured on all rows.
+    chain = dealt(
+        bl.AdaOLMR(6, learners=bl.learners.paper_trees(4)), X[:2400], Y[:2400], 2, 200, 400
+    )
+    assert chain.rows_merged == 0
+    assert 0.05 < summary(chain)["mean_rank_loss"] < 0.5

@@ -56,6 +56,8 @@ def test_on_a_cluster(boostline, cluster, history, tmp_path):
     about = ("--labels", "tag_*", "--drop", "id", "--dask", cluster.address)
     said = json.loads(boostline("train", *files, "-m", made, *about, "--json"))
     assert said["rows"] == bl.load(made).clock == 2400 and said["files"] == 8
+    assert said["rows_measured"] + said["rows_merged"] <= 2400 and said["rows_merged"] > 200
+    assert 0.01 < said["mean_rank_loss"] < 0.5
     options = ("--out", tmp_path / "out", "--key", "id", "--dask", cluster.address, "--json")
     said = json.loads(boostline("rank", made, *files, *options))
     assert said["rows"] == 2400 and said["files"] == 8

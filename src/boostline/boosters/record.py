@@ -68,13 +68,21 @@ class Record:
 
     @property
     def label_set_sizes(self) -> NDArray[np.int64]:
-        """How often an example had 0, 1, ..., k relevant labels, among those with a pair to rank."""
+        """How often an example had 0, 1, ..., k relevant labels, among those on which the losses were measured.
+
+        These are the examples with a pair to rank, but for `rows_merged`.
+        """
         return self._own("label_set_sizes").astype(np.int64)
 
     @property
     def rows_without_pairs(self) -> int:
         """Examples without a pair to rank (no label or all labels relevant)."""
         return int(self._own("rows_without_pairs")[0])
+
+    @property
+    def rows_merged(self) -> int:
+        """Examples that came as statistics of several workers (`boostline.scale`): no loss was measured on them."""
+        return int(self._own("rows_merged")[0])
 
     @property
     def suffered_loss(self) -> float:

@@ -29,6 +29,7 @@ def train_history(
 
     `given` says how the files are read; `make` makes a model for its labels.
     """
+    from boostline.inspect.summaries import loss_in_words, summary
     from boostline.scale import warm_start
 
     if not os.path.isdir(target.parent):
@@ -44,6 +45,7 @@ def train_history(
     with engine_for(jobs, dask) as engine:
         model = warm_start(model, paths, engine=engine, **options)
     model.save(target, {"train": given.record()})
+    measured = summary(model)
     result: dict[str, Any] = {
         "model": str(target),
         "algorithm": type(model).__name__,
@@ -51,6 +53,7 @@ def train_history(
         "rows": model.clock,
         "labels": model.n_labels,
         "features": model.n_features,
+        **{name: measured[name] for name in ("mean_rank_loss", "rows_measured", "rows_merged")},
         "seconds": time.perf_counter() - start,
         "file_bytes": os.path.getsize(target),
     }
@@ -62,5 +65,6 @@ def train_history(
             ("model", f"{target} ({result['file_bytes'] / 1e6:.1f} MB)"),
             ("rows learned", f"{model.clock:,} of {len(paths)} files in {result['seconds']:.1f} s"),
             ("features, labels", f"{model.n_features}, {model.n_labels}"),
+            ("mean rank loss", loss_in_words(measured)),
         ]
     )

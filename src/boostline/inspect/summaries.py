@@ -47,6 +47,8 @@ def summary(model: Any) -> dict[str, Any]:
         "restarts": model.n_restarts,
         "rows_without_pairs": model.rows_without_pairs,
         "mean_rank_loss": model.suffered_loss / ranked if ranked else None,
+        "rows_measured": ranked,
+        "rows_merged": model.rows_merged,
         "followed": getattr(model, "followed", model.n_learners),
         "memory_bytes": model.memory_usage(),
     }
@@ -78,7 +80,6 @@ def summary_in_words(model: Any) -> list[tuple[str, str]]:
         in_words(kind) + (f" × {n:,}" if n > 1 else "")  # noqa: RUF001
         for kind, n in found["kinds"].items()
     ]
-    loss = found["mean_rank_loss"]
     pairs = [
         ("algorithm", ", ".join([found["algorithm"], *settings, f"seed {found['seed']}"])),
         ("labels", f"{found['labels']:,}"),
@@ -86,7 +87,7 @@ def summary_in_words(model: Any) -> list[tuple[str, str]]:
         ("learners", f"{found['learners']:,} ({', '.join(kinds)})"),
         ("rows learned", f"{found['clock']:,}"),
         ("of these without a pair to rank", f"{found['rows_without_pairs']:,}"),
-        ("mean rank loss", NONE if loss is None else f"{loss:.4f} (before learning each row)"),
+        ("mean rank loss", loss_in_words(found)),
         ("restarts after a change", f"{found['restarts']:,}"),
         ("memory", size(found["memory_bytes"])),
     ]
@@ -100,6 +101,22 @@ def summary_in_words(model: Any) -> list[tuple[str, str]]:
         text = f"{trees['nodes']:,} nodes, {trees['largest']:,} in the largest, {trees['deepest']} levels deep"
         pairs.append(("trees", f"{text}; {trees['without_split']:,} without a split"))
     return pairs
+
+
+def loss_in_words(found: Mapping[str, Any]) -> str:
+    """The mean rank loss of a summary, and the rows on which it was measured.
+
+    Examples
+    --------
+    >>> loss_in_words({"mean_rank_loss": 0.04, "rows_measured": 4500, "rows_merged": 395500})
+    '0.0400 (before learning 4,500 rows one by one; the others were merged without it)'
+    """
+    if found["mean_rank_loss"] is None:
+        return NONE
+    which = "each row"
+    if found["rows_merged"]:
+        which = f"{found['rows_measured']:,} rows one by one; the others were merged without it"
+    return f"{found['mean_rank_loss']:.4f} (before learning {which})"
 
 
 def _in_words(name: str, value: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from boostline.boosters import Booster
+from boostline.boosters import AdaOLMR, Booster, OnlineBMR
 from boostline.learners.python import FromPython
 from boostline.saving.states import InMemory, restore
 from boostline.scale.collecting import checked_state, rules_of
@@ -50,7 +50,10 @@ def finish(model: Model, partial: Partial, tail: Any = ()) -> Model:
         sums = {n.removeprefix(prefix): v for n, v in partial.sums.items() if n.startswith(prefix)}
         rule.finish(sums, common, made)
     made["clock"] = arrays["clock"] + partial.n_rows
-    made["label_set_sizes"] = arrays["label_set_sizes"] + common["set_sizes"]
+    # Only the workers of a chain rank their rows, and send the losses along.
+    counted = "label_set_sizes" if isinstance(model, AdaOLMR | OnlineBMR) else "rows_merged"
+    sizes = common["set_sizes"]
+    made[counted] = arrays[counted] + (sizes.sum() if counted == "rows_merged" else sizes)
     made["rows_without_pairs"] = arrays["rows_without_pairs"] + common["without_pairs"]
     of_python = [d.learner for d in model._resolved or () if isinstance(d, FromPython)]
     finished = type(model).from_config(model.config(), copy.deepcopy(of_python))

@@ -63,6 +63,7 @@ class Record {
 
     void save(Archive& out) const {
         out.add_one("rows_without_pairs", rows_without_pairs_);
+        out.add_one("rows_merged", rows_merged_);
         out.add("label_set_sizes", set_sizes_);
         out.add_one("suffered_loss", suffered_loss_);
         out.add("edge_numerator", edge_numerator_);
@@ -73,6 +74,7 @@ class Record {
     void load(const ArchiveView& in) {
         const std::size_t n = expert_loss_.size();
         rows_without_pairs_ = in.read_one<std::int64_t>("rows_without_pairs");
+        rows_merged_ = in.read_one<std::int64_t>("rows_merged");
         in.read("label_set_sizes", set_sizes_.size(), set_sizes_);
         suffered_loss_ = in.read_one<double>("suffered_loss");
         in.read("edge_numerator", n, edge_numerator_);
@@ -82,13 +84,15 @@ class Record {
     }
     // After so many examples, of which nobody can have lost more than `most_loss`.
     void check(std::uint64_t clock, double most_loss) const {
-        // Every example has a pair to rank or none, so the counts add up to the clock; none can run over later.
+        // Every example has a pair to rank, or none, or was merged: the counts add up to the clock, and none can
+        // overflow later.
         constexpr auto kMost = static_cast<std::int64_t>(kMostRows);
         std::int64_t counted = 0;
         const auto count = [&](std::int64_t n, const char* name) {
             require(n >= 0 && n <= kMost && (counted += n) <= kMost, "", name);
         };
         count(rows_without_pairs_, "rows_without_pairs");
+        count(rows_merged_, "rows_merged");
         for (const std::int64_t n : set_sizes_) count(n, "label_set_sizes");
         if (static_cast<std::uint64_t>(counted) != clock)
             throw std::invalid_argument("the array 'clock' does not fit to the counts of examples");
@@ -107,7 +111,8 @@ class Record {
     std::vector<double> expert_loss_;       // M_i: cumulative rank loss of expert i
     double suffered_loss_ = 0.0;
     std::int64_t rows_without_pairs_ = 0;
-    std::vector<std::int64_t> set_sizes_;  // how often |Y| was 0, 1, .., k among rows with pairs
+    std::int64_t rows_merged_ = 0;         // came as merged statistics (scale/finishing.py): not ranked before
+    std::vector<std::int64_t> set_sizes_;  // how often |Y| was 0, 1, .., k among the other rows
 };
 
 }  // namespace boostline
