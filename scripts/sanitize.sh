@@ -21,10 +21,10 @@ if [ "$sanitizer" = thread ]; then
     --deselect tests/core/test_forks.py::test_multiprocessing_with_fork_returns "$@"
   exit
 fi
-sanitized -m pytest -q -p no:cacheprovider tests/zoo tests/core tests/boosters tests/learners tests/saving \
+sanitized -m pytest -q -p no:cacheprovider tests/zoo tests/core tests/models tests/learners tests/saving \
   --deselect tests/zoo/test_threads.py::test_threads_that_cannot_be_started_are_an_error_and_change_nothing \
   --deselect tests/learners/test_trees.py::test_memory_usage_is_what_is_allocated \
   --deselect tests/zoo/test_exactness.py::test_every_cpu_gives_the_same_bits \
   --deselect tests/saving/test_load_cost.py::test_loading_and_saving_peak_at_little_more_than_the_model \
-  --deselect tests/boosters/test_too_little_memory.py::test_what_fails_although_the_machine_had_enough_says_the_same \
+  --deselect tests/models/test_too_little_memory.py::test_what_fails_although_the_machine_had_enough_says_the_same \
   --deselect tests/learners/test_growing_features.py::test_without_memory_for_it_nothing_changes "$@"

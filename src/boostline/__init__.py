@@ -12,8 +12,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from boostline import boosters, learners, losses
-from boostline.boosters import *  # noqa: F403 - a new booster is named in its own package
+from boostline import learners, losses, models
+from boostline.models import *  # noqa: F403 - a new booster is named in its own package
 from boostline.saving import load
 from boostline.saving.model_files import TEXT_MODELS
 
@@ -31,7 +31,7 @@ __all__ = [
     "losses",
     "metrics",
 ]
-__all__ += boosters.__all__
+__all__ += models.__all__
 
 _LAZY = {
     "data",

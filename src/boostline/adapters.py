@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from boostline.array_types import FloatArray
-from boostline.boosters import Booster, Explorer
-from boostline.boosters.aims import Aim
-from boostline.boosters.topk_booster import TopkBooster
+from boostline.models import Booster, Explorer
+from boostline.models.aims import Aim
+from boostline.models.topk_booster import TopkBooster
 from boostline.text.ranker import text_learners
 
 _OF_ALL = {"n_labels", "labels", "learners", "seed", "n_threads"}

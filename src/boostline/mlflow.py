@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boostline.boosters import Booster
+from boostline.models import Booster
 from boostline.saving import load
 
 if TYPE_CHECKING:

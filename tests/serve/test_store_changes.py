@@ -17,7 +17,7 @@ from in_process import run
 from serving import shell
 
 import boostline as bl
-from boostline.boosters import Booster
+from boostline.models import Booster
 from boostline.serve.live import replica
 from boostline.serve.live.bootstrap import open_store
 from boostline.serve.live.expiry import expire_old

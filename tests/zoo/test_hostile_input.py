@@ -172,7 +172,7 @@ def test_of_rows_without_a_pair_or_weight_learners_learn_nothing(kind, case):
     if case in ("no label", "all labels") and any(
         isinstance(one, Tracker) for one in kind.learners
     ):
-        pytest.skip("it learns how frequent labels are: tests/boosters/test_label_ranker.py")
+        pytest.skip("it learns how frequent labels are: tests/models/test_label_ranker.py")
     model, x = kind.make(), rows(41)[0][-1]
     model.learn(*rows(40))
     before, n_restarts = model.state(), model.n_restarts
@@ -248,9 +248,9 @@ def test_bad_top(top):
 
 def test_every_booster_and_every_scorer_is_in_the_zoo():
     """Whoever adds one is told here."""
-    named = {getattr(bl.boosters, name) for name in bl.boosters.__all__}
-    boosters = {one for one in named if issubclass(one, bl.boosters.Booster)}
-    assert {kind.booster for kind in ZOO.values()} == boosters - {bl.boosters.Booster}
+    named = {getattr(bl.models, name) for name in bl.models.__all__}
+    boosters = {one for one in named if issubclass(one, bl.models.Booster)}
+    assert {kind.booster for kind in ZOO.values()} == boosters - {bl.models.Booster}
     learners = [one for kind in ZOO.values() for one in kind.learners]
     members = [one for group in learners for one in getattr(group, "members", [group])]
     there = {type(one).__name__ for one in members}

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from boostline.boosters.settings import Algorithm, ModelOptions, make_model
 from boostline.cli import options as o
 from boostline.display.terminal import note, print_json
+from boostline.models.settings import Algorithm, ModelOptions, make_model
 
 STOPPED = 130
 

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from boostline.boosters.settings import Algorithm, ModelOptions, make_model
 from boostline.cli import options as o
 from boostline.display.tables import Table
 from boostline.display.terminal import note, print_json, print_pairs, print_table
+from boostline.models.settings import Algorithm, ModelOptions, make_model
 
 __all__ = ["register"]
 

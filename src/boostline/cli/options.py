@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from boostline.boosters.settings import (
+from boostline.models.settings import (
     Algorithm,
     Drift,
     Expert,

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from boostline.boosters.settings import Algorithm, ModelOptions, make_model, parse_learners
 from boostline.cli import options as o
 from boostline.display.logs import LogFormat
+from boostline.models.settings import Algorithm, ModelOptions, make_model, parse_learners
 
 __all__ = ["register"]
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from boostline.boosters.settings import Algorithm, ModelOptions
 from boostline.cli import options as o
 from boostline.display.terminal import note, print_json, print_pairs
+from boostline.models.settings import Algorithm, ModelOptions
 
 
 def register(app: typer.Typer) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 
 import typer
 
-from boostline.boosters.settings import Algorithm, ModelOptions, make_model
 from boostline.cli import options as o
 from boostline.contract.text_models import booster_of, is_text_model
 from boostline.data.columns import Columns
@@ -22,6 +21,7 @@ from boostline.data.inputs import Input, RowStream, rows_to_learn
 from boostline.data.text_inputs import texts_to_learn
 from boostline.display.progress import show_progress
 from boostline.display.terminal import note
+from boostline.models.settings import Algorithm, ModelOptions, make_model
 from boostline.text.by_number import learn_texts
 
 # What shells add to the number of the signal that ended a program: 130 for Ctrl-C, 143 for kill.

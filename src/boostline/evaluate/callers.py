@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boostline.boosters import Booster
-from boostline.boosters.topk_booster import TopkBooster
 from boostline.contract.frames import Named, take_rows
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.sparse import is_sparse
 from boostline.metrics.scores import Floats, read_scores
+from boostline.models import Booster
+from boostline.models.topk_booster import TopkBooster
 
 #: Methods of models that give scores and probabilities together.
 _OF_BOTH = ("learn_with_probabilities", "scores_and_probabilities")

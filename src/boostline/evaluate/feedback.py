@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from boostline.boosters import Explorer
+from boostline.models import Explorer
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@
 ==================  ==========================================================================
 """
 
-from boostline.boosters.evidence import Evidence
 from boostline.inspect.explanations import Explanation, Step, explain, tree_path
 from boostline.inspect.feature_parts import FeaturePart
 from boostline.inspect.feature_rows import FeatureRow, feature_splits
@@ -22,6 +21,7 @@ from boostline.inspect.recorder import Recorder, Recording
 from boostline.inspect.report import html_report
 from boostline.inspect.summaries import summary
 from boostline.inspect.texts import TextExplanation, explain_text
+from boostline.models.evidence import Evidence
 
 __all__ = [
     "Evidence",

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boostline.array_types import FloatArray
-from boostline.boosters.evidence import Evidence
 from boostline.contract.labels import LabelSpace
 from boostline.contract.rows import Rows, read_rows
 from boostline.contract.text_models import is_text_model
 from boostline.inspect.feature_parts import FeaturePart, evidence_of, feature_groups, removals
 from boostline.inspect.past_rows import PastRow, strongest_rows
 from boostline.inspect.trees import kinds_of_votes, names_of_votes, trees_of
+from boostline.models.evidence import Evidence
 
 
 class Step(NamedTuple):

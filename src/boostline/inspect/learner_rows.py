@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from boostline.array_types import FloatArray
-from boostline.boosters import LabelRanker
 from boostline.inspect.trees import (
     Tree,
     details_of_votes,
@@ -16,6 +15,7 @@ from boostline.inspect.trees import (
     trees_of,
     vote_name,
 )
+from boostline.models import LabelRanker
 
 
 @dataclass(frozen=True)

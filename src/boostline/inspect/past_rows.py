@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from boostline.array_types import FloatArray
-from boostline.boosters.evidence import Evidence
+from boostline.models.evidence import Evidence
 
 
 @dataclass(frozen=True)

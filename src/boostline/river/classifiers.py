@@ -11,13 +11,13 @@ from river import base
 
 from boostline.adapters import make_booster
 from boostline.array_types import FloatArray
-from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR
-from boostline.boosters.aims import Aim, read_aim
-from boostline.boosters.growth import CannotGrow
 from boostline.contract.label_sets import UNKNOWN, LabelSets
 from boostline.contract.labels import distinct_labels, read_told
 from boostline.contract.numbers import read_weights, real_number, whole_number
 from boostline.learners import paper_trees
+from boostline.models import AdaOLMR, Booster, LabelRanker, OnlineBMR
+from boostline.models.aims import Aim, read_aim
+from boostline.models.growth import CannotGrow
 from boostline.river.feature_places import FeaturePlaces
 from boostline.river.scored_labels import ScoredLabels
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from boostline.adapters import labels_needed, showing
-from boostline.boosters import Shown, TopkAdaptive, TopkBMR
-from boostline.boosters.booster import Booster
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import whole_number
+from boostline.models import Shown, TopkAdaptive, TopkBMR
+from boostline.models.booster import Booster
 from boostline.river.classifiers import Classifier, LabelRankerClassifier
 
 

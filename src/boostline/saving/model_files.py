@@ -32,7 +32,7 @@ from boostline.saving.states import OWN, held, restore
 
 if TYPE_CHECKING:
     from boostline import _core
-    from boostline.boosters import Booster
+    from boostline.models import Booster
 
 FORMAT = 1
 #: Makes a `TextRanker` of a booster and what was saved about its texts; `boostline` puts it here.
@@ -273,7 +273,7 @@ def _checked_metadata(file: ArrayFile) -> dict[str, Any]:
 def _build(
     file: ArrayFile, metadata: dict[str, Any], learners: Sequence[Any], max_bytes: int | None
 ) -> Booster:
-    from boostline.boosters import Booster
+    from boostline.models import Booster
     from boostline.saving.claims import check_classes, check_size
 
     config, python = metadata["config"], metadata["python"]

@@ -14,7 +14,7 @@ from boostline.saving.errors import LoadError
 
 if TYPE_CHECKING:
     from boostline import _core
-    from boostline.boosters.state import State
+    from boostline.models.state import State
 
 #: The booster itself, where the core is asked for the arrays of a learner.
 OWN = -1

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR
 from boostline.contract.numbers import whole_number
+from boostline.models import AdaOLMR, Booster, LabelRanker, OnlineBMR
 from boostline.scale.members import Arrays, members_of
 from boostline.scale.partials import Partial
 from boostline.scale.row_blocks import RowBlock, row_blocks

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from boostline.boosters import AdaOLMR, Booster, OnlineBMR
 from boostline.learners.python import FromPython
+from boostline.models import AdaOLMR, Booster, OnlineBMR
 from boostline.saving.states import InMemory, restore
 from boostline.scale.collecting import checked_state, rules_of
 from boostline.scale.partials import Partial, merge

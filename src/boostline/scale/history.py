@@ -10,12 +10,12 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from boostline.boosters import Booster
 from boostline.contract.numbers import whole_number
 from boostline.contract.text_models import refuse_texts
 from boostline.display.progress import ProgressLike, show_progress
 from boostline.learners import Kernel
 from boostline.learners.committee import Committee
+from boostline.models import Booster
 from boostline.scale.collecting import partial
 from boostline.scale.engines import Engine, LocalEngine, run_all
 from boostline.scale.finishing import finish

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline.boosters import Booster
 from boostline.contract.numbers import whole_number
 from boostline.contract.text_models import refuse_texts
 from boostline.data.errors import need
 from boostline.display.progress import ProgressLike, show_progress
+from boostline.models import Booster
 from boostline.saving.atomic import replace_file
 from boostline.scale.engines import Engine, LocalEngine, run_all
 from boostline.scale.frames import FramePart, feature_columns, partition_size

@@ -14,11 +14,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from boostline.adapters import logit, make_booster, margins
 from boostline.array_types import FloatArray
-from boostline.boosters import AdaOLMR, Booster, LabelRanker, OnlineBMR, Shown
-from boostline.boosters.aims import Aim, read_aim
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import unmasked, whole_number
 from boostline.contract.sparse import is_sparse
+from boostline.models import AdaOLMR, Booster, LabelRanker, OnlineBMR, Shown
+from boostline.models.aims import Aim, read_aim
 from boostline.sklearn import targets
 
 #: Rows given to the booster at a time: bounds the memory of a pass and changes no result.

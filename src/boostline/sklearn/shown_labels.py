@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 from boostline.adapters import showing
-from boostline.boosters import Shown, TopkAdaptive, TopkBMR
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import whole_number
+from boostline.models import Shown, TopkAdaptive, TopkBMR
 from boostline.sklearn import targets
 from boostline.sklearn.classifiers import Classifier, LabelRankerClassifier
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from boostline import _core
 from boostline.array_types import FloatArray
-from boostline.boosters import LabelRanker
-from boostline.boosters.aims import Aim
 from boostline.contract.numbers import read_weights, whole_number
 from boostline.contract.rows import Rows
 from boostline.learners import SparseLinear
+from boostline.models import LabelRanker
+from boostline.models.aims import Aim
 from boostline.text.features import Counted, TextFeatures
 from boostline.text.known_tags import LEAST_SPARE, KnownTags, with_spare
 from boostline.text.told import Waiting, checked_tags, read_tags, read_texts

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from boostline import metrics
-from boostline.boosters import LabelRanker
 from boostline.data import Dataset
 from boostline.evaluate import row_order
 from boostline.lab.reproduce import other_tables
 from boostline.lab.reproduce.published import XC
+from boostline.models import LabelRanker
 
 
 def small(name="bibtex", n=150, k=7):

@@ -8,9 +8,9 @@ import pytest
 from scipy.optimize import minimize
 
 import boostline as bl
-from boostline.boosters.edge_search import PERIOD
 from boostline.lab.theory import adversary, bounds
 from boostline.lab.theory.binomial import binomial_tail
+from boostline.models.edge_search import PERIOD
 
 
 def toy(n=200, d=6, k=4, seed=0):

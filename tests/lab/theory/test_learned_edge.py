@@ -7,8 +7,8 @@ import pytest
 
 import boostline as bl
 from boostline import losses, potentials
-from boostline.boosters import edge_search
 from boostline.lab.theory import adversary, bounds
+from boostline.models import edge_search
 
 CONVEX = {
     "hinge": losses.Hinge(),

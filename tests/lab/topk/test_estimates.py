@@ -9,9 +9,9 @@ import pytest
 
 import boostline as bl
 from boostline import _core
-from boostline.boosters.topk_booster import most_heard, pair_probabilities
 from boostline.lab.reference import TopkFeedback
 from boostline.learners import HoeffdingTree
+from boostline.models.topk_booster import most_heard, pair_probabilities
 from boostline.potentials import pair_potential
 
 #: Every (m, k', d) up to m = 8 with which each pair can be heard.

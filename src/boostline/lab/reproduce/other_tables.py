@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from boostline.boosters import LabelRanker
 from boostline.data import DataError, Dataset, available, load
 from boostline.data.named_sets import NAMED_SETS
 from boostline.display.progress import Advance, ProgressLike, show_progress
@@ -36,6 +35,7 @@ from boostline.metrics import (
     Ranking,
     propensities,
 )
+from boostline.models import LabelRanker
 
 _BLOCK = 256
 _DEPTHS = (1, 3, 5)

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from boostline.boosters import TopkAdaptive, TopkBMR
 from boostline.lab.theory.bound import Bound
 from boostline.lab.theory.bounds_ada_olmr import edge_gain
 from boostline.losses import PairLoss
+from boostline.models import TopkAdaptive, TopkBMR
 
 
 def topk_deviation(model: TopkBMR | TopkAdaptive, delta: float = 0.05) -> float:

@@ -11,12 +11,12 @@ from collections.abc import Callable
 import numpy as np
 
 from boostline.array_types import FloatArray
-from boostline.boosters import OnlineBMR
 from boostline.display.colours import SERIES
 from boostline.lab.theory import bounds, correction, simulate
 from boostline.lab.theory.adversary import Stream, draw_label_sets, draw_votes, uniform_vote_loss
 from boostline.lab.theory.binomial import binomial_tail
 from boostline.lab.theory.experiment import Check, Experiment, PlotLine, rank_losses
+from boostline.models import OnlineBMR
 
 
 def algorithms_compared(quick: bool = False) -> Experiment:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from boostline import losses
 from boostline.array_types import FloatArray
-from boostline.boosters import LabelRanker, TopkAdaptive, TopkBMR
 from boostline.lab.theory.bound import Bound
+from boostline.models import LabelRanker, TopkAdaptive, TopkBMR
 
 #: What every booster counts.
 _COUNTED = (

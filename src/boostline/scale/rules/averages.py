@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from boostline.boosters.label_ranker import LabelRanker
+from boostline.models.label_ranker import LabelRanker
 from boostline.saving.states import InMemory, restore
 from boostline.scale.members import Arrays, Member
 from boostline.scale.memories import Column, Memory

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline.boosters.growth import CannotGrow
 from boostline.contract.rows import LARGEST_VALUE, Rows, sparse_row
+from boostline.models.growth import CannotGrow
 from boostline.text.features import TextFeatures
 
 if TYPE_CHECKING:
-    from boostline.boosters import Booster
+    from boostline.models import Booster
 
 __all__ = ["LONGEST_NAME", "MOST_FEATURES", "FeatureError", "Features", "check_features", "form_of"]
 

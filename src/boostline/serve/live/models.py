@@ -230,7 +230,7 @@ class Models:
 
 def make_model(config: dict[str, Any], labels: list[str], threads: int = 1) -> Any:
     """A new model from what a challenger's ``config`` says, in the words of the shell."""
-    from boostline.boosters import settings as o
+    from boostline.models import settings as o
 
     known = (
         "algorithm",

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline import _core
-from boostline.boosters import Booster
 from boostline.contract.label_sets import UNKNOWN, LabelSets
+from boostline.models import Booster
 from boostline.saving import load_with_extra, save
 from boostline.serve.live.features import Features
 from boostline.serve.live.label_names import LabelNames

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 
 from boostline import _core, losses, potentials
-from boostline.boosters.online_bmr import PotentialBooster
-from boostline.boosters.topk_booster import TopkBooster, TopkOptions
 from boostline.contract.numbers import real_number
+from boostline.models.online_bmr import PotentialBooster
+from boostline.models.topk_booster import TopkBooster, TopkOptions
 
 
 class TopkBMR(TopkBooster, PotentialBooster):

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import boostline as bl
 from boostline import _core
-from boostline.boosters import booster, growth
+from boostline.models import booster, growth
 from boostline.saving import limits
 
 K, D = 1000, 2**20  # tags, and the columns of HashingVectorizer() as it comes

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from boostline import _core, losses, potentials
 from boostline.array_types import FloatArray
-from boostline.boosters.booster import Booster
-from boostline.boosters.edge_search import new_search, start_potentials
 from boostline.contract.numbers import real_number
 from boostline.learners.trees import PAPER_TREES
+from boostline.models.booster import Booster
+from boostline.models.edge_search import new_search, start_potentials
 
 
 class PotentialBooster(Booster):

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, NamedTuple, TypedDict
 import numpy as np
 
 from boostline.array_types import BoolArray, FloatArray
-from boostline.boosters.booster import _NOT_SAID, Booster, named
 from boostline.contract.label_sets import LabelLists
 from boostline.contract.numbers import real_number, whole_number
 from boostline.contract.rows import read_rows
 from boostline.learners.trees import PAPER_TREES
+from boostline.models.booster import _NOT_SAID, Booster, named
 
 
 class Shown(NamedTuple):

@@ -9,8 +9,8 @@ import numpy as np
 
 from boostline import _core
 from boostline.array_types import FloatArray
-from boostline.boosters.experts import HedgedBooster
 from boostline.learners.trees import PAPER_TREES
+from boostline.models.experts import HedgedBooster
 
 _STEPS = ("paper", "adagrad")
 

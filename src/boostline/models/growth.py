@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from boostline import _core
-from boostline.boosters.record import Record
-from boostline.boosters.undo import Undo
 from boostline.contract.frames import distinct
 from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import whole_number
 from boostline.learners import Description
 from boostline.learners.python import Adapter, FromPython
+from boostline.models.record import Record
+from boostline.models.undo import Undo
 from boostline.saving.limits import least_bytes, machine_bytes, too_little_memory_to_grow
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar, Unpack
 
 from boostline import _core
-from boostline.boosters.experts import HedgedBooster
-from boostline.boosters.topk_booster import TopkBooster, TopkOptions
+from boostline.models.experts import HedgedBooster
+from boostline.models.topk_booster import TopkBooster, TopkOptions
 
 
 class TopkAdaptive(TopkBooster, HedgedBooster):

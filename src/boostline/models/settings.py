@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from boostline.boosters.ada_olmr import AdaOLMR
-from boostline.boosters.label_ranker import LabelRanker
-from boostline.boosters.online_bmr import OnlineBMR
 from boostline.contract.advice import advice
 from boostline.learners import auto_mix, paper_trees
+from boostline.models.ada_olmr import AdaOLMR
+from boostline.models.label_ranker import LabelRanker
+from boostline.models.online_bmr import OnlineBMR
 
 
 class Algorithm(StrEnum):

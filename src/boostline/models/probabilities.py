@@ -10,8 +10,8 @@ import numpy as np
 
 from boostline import _core
 from boostline.array_types import BoolArray, FloatArray
-from boostline.boosters.aims import Aim, read_aim
 from boostline.contract.rows import read_rows
+from boostline.models.aims import Aim, read_aim
 
 
 class Probabilities:

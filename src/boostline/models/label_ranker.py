@@ -9,10 +9,10 @@ import numpy as np
 
 from boostline import _core
 from boostline.array_types import FloatArray
-from boostline.boosters.booster import Booster
-from boostline.boosters.max_bytes import divided, most_entries, recapped
 from boostline.contract.numbers import whole_number
 from boostline.learners import Description, auto_mix
+from boostline.models.booster import Booster
+from boostline.models.max_bytes import divided, most_entries, recapped
 
 
 class LabelRanker(Booster):

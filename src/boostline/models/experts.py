@@ -8,7 +8,7 @@ import numpy as np
 
 from boostline import _core
 from boostline.array_types import FloatArray
-from boostline.boosters.booster import Booster
+from boostline.models.booster import Booster
 
 
 class HedgedBooster(Booster):

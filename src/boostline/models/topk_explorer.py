@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.array_types import BoolArray, FloatArray
-from boostline.boosters.booster import named
-from boostline.boosters.topk_booster import Shown
 from boostline.contract.frames import take_rows
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import read_weights, real_number, whole_number
 from boostline.contract.rows import read_rows
+from boostline.models.booster import named
+from boostline.models.topk_booster import Shown
 
 # Of the seed; the boosters' draws have other streams.
 _STREAM = 3

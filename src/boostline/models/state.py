@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline import _core
-from boostline.boosters.growth import Growth
 from boostline.contract.numbers import whole_number
 from boostline.learners import Description, HoeffdingTree, from_config
 from boostline.learners.python import FromPython
+from boostline.models.growth import Growth
 from boostline.saving.states import InMemory, copied, own_array, restore
 
 _BOOSTERS: dict[str, type[State]] = {}

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 
 from boostline import _core
 from boostline.array_types import FloatArray
-from boostline.boosters.evidence import Evidence
-from boostline.boosters.probabilities import Probabilities
-from boostline.boosters.state import State
-from boostline.boosters.undo import Undo
 from boostline.contract.frames import distinct
 from boostline.contract.label_sets import LabelLists, LabelSets
 from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import read_weights, whole_number
 from boostline.contract.rows import Rows, read_rows
 from boostline.learners import Description, describe
+from boostline.models.evidence import Evidence
+from boostline.models.probabilities import Probabilities
+from boostline.models.state import State
+from boostline.models.undo import Undo
 from boostline.saving.limits import MOST_VOTES, least_bytes, machine_bytes, too_little_memory
 
 MOST_LABELS = 2**24
