@@ -163,7 +163,7 @@ async function showLatest() {
   const latest = await ask("latest");
   if (JSON.stringify(latest) === shownLatest) return; // so that buttons keep the focus
   shownLatest = JSON.stringify(latest);
-  const features = (one) => Object.entries(one.features).map(([name, value]) => `${name} = ${typeof value === "number" ? number(value) : value ?? "missing"}`).join(", ");
+  const features = (one) => Object.entries(one.features).map(([name, value]) => `${name} = ${typeof value === "number" ? Number(value.toPrecision(4)) : value ?? "missing"}`).join(", ");
   $("latest").replaceChildren(...latest.slice(0, 10).map((one) => make("li", {}, make("p", { title: one.id }, one.text || features(one) || one.id),
     make("p", { class: "dim" }, one.labels.map((l) => `${l.label} ${percent(l.probability)}`.replaceAll(" ", "\u00a0")).join(", "),
       one.relevant === null ? " · waiting for labels " : " · came back: ", make("b", {}, one.relevant === null ? "" : one.relevant.join(", ") || "none"), " ",
