@@ -76,7 +76,7 @@ class Dask:
         self.client.run(_warm)
 
     def __enter__(self) -> Any:
-        from boostline.dask import DaskEngine
+        from boostline.scale.engines.dask import DaskEngine
 
         return DaskEngine(self.client)
 

@@ -9,7 +9,7 @@ from boostline import scale
 pytestmark = pytest.mark.process
 
 distributed = pytest.importorskip("distributed")
-bd = pytest.importorskip("boostline.dask")
+bd = pytest.importorskip("boostline.scale.engines.dask")
 pq = pytest.importorskip("pyarrow.parquet")
 
 N_GROUPS = 4
@@ -25,7 +25,8 @@ def assert_same(a, b):
     one, two = a.state()["arrays"], b.state()["arrays"]
     assert one.keys() == two.keys()
     for name, values in one.items():
-        np.testing.assert_allclose(values, two[name], rtol=1e-9, atol=1e-12, err_msg=name)
+        # BLAS rounds differently with another number of threads.
+        np.testing.assert_allclose(values, two[name], rtol=1e-9, atol=1e-10, err_msg=name)
 
 
 @pytest.fixture
@@ -39,10 +40,10 @@ def two_workers(cluster):
 def test_history_with_a_killed_worker(two_workers, history, model, learned):
     seen = []
     killer = two_workers.kill_a_busy_worker()
-    made = bd.warm_start(
+    made = scale.warm_start(
         model,
         history / "*.parquet",
-        client=two_workers.client,
+        engine=bd.DaskEngine(two_workers.client),
         drop=["id"],
         n_groups=N_GROUPS,
         progress=lambda *at: seen.append(at),
@@ -56,8 +57,12 @@ def test_history_with_a_killed_worker(two_workers, history, model, learned):
 def test_rankings_with_a_killed_worker(two_workers, history, learned, tmp_path):
     wanted = scale.rank_files(learned, history / "*.parquet", tmp_path / "here", keys=["id"])
     killer = two_workers.kill_a_busy_worker()
-    made = bd.rank_files(
-        learned, history / "*.parquet", tmp_path / "there", keys=["id"], client=two_workers.client
+    made = scale.rank_files(
+        learned,
+        history / "*.parquet",
+        tmp_path / "there",
+        keys=["id"],
+        engine=bd.DaskEngine(two_workers.client),
     )
     killer.join()
     assert two_workers.n_alive() == 1
@@ -65,8 +70,12 @@ def test_rankings_with_a_killed_worker(two_workers, history, learned, tmp_path):
     for here, there in zip(wanted.files, made.files, strict=True):
         assert pq.read_table(here).equals(pq.read_table(there))
     assert not list((tmp_path / "there").glob(".*"))  # nothing half written is left
-    again = bd.rank_files(
-        learned, history / "*.parquet", tmp_path / "there", keys=["id"], client=two_workers.client
+    again = scale.rank_files(
+        learned,
+        history / "*.parquet",
+        tmp_path / "there",
+        keys=["id"],
+        engine=bd.DaskEngine(two_workers.client),
     )
     assert again.n_skipped == 8
 
@@ -75,7 +84,10 @@ def test_evaluation_with_a_killed_worker(two_workers, history, learned):
     wanted = scale.evaluate(learned, history / "*.parquet", drop=["id"])
     killer = two_workers.kill_a_busy_worker()
     client = two_workers.client
-    assert bd.evaluate(learned, history / "*.parquet", client=client, drop=["id"]) == wanted
+    assert (
+        scale.evaluate(learned, history / "*.parquet", engine=bd.DaskEngine(client), drop=["id"])
+        == wanted
+    )
     killer.join()
     assert two_workers.n_alive() == 1
 
@@ -85,7 +97,7 @@ def test_scores_with_a_killed_worker(two_workers, history, learned):
     client = two_workers.client
     frame = dd.read_parquet(str(history / "*.parquet"))
     killer = two_workers.kill_a_busy_worker("_score_frame")
-    scores = client.compute(bd.score(learned, frame)).result(timeout=60)
+    scores = client.compute(bd.score_frame(learned, frame)).result(timeout=60)
     killer.join()
     assert two_workers.n_alive() == 1
     rows = frame.compute(scheduler="synchronous")
@@ -100,8 +112,8 @@ def test_models_by_key_with_a_killed_worker(two_workers, tmp_path):
     scale.learn_by_key(tmp_path / "*.parquet", store=tmp_path / "here", **settings)
     client = two_workers.client
     killer = two_workers.kill_a_busy_worker()
-    done = bd.learn_by_key(
-        tmp_path / "*.parquet", store=tmp_path / "there", client=client, **settings
+    done = scale.learn_by_key(
+        tmp_path / "*.parquet", store=tmp_path / "there", engine=bd.DaskEngine(client), **settings
     )
     killer.join()
     assert two_workers.n_alive() == 1
@@ -109,7 +121,7 @@ def test_models_by_key_with_a_killed_worker(two_workers, tmp_path):
     assert_same_stores(tmp_path / "here", tmp_path / "there")
     dd = pytest.importorskip("dask.dataframe")
     parts = dd.from_pandas(frame, npartitions=3)
-    bd.learn_by_key(parts, store=tmp_path / "frame", client=client, **settings)
+    scale.learn_by_key(parts, store=tmp_path / "frame", engine=bd.DaskEngine(client), **settings)
     assert_same_stores(tmp_path / "here", tmp_path / "frame")
 
 
@@ -117,13 +129,13 @@ def test_frames(two_workers, history, model, learned):
     dd = pytest.importorskip("dask.dataframe")
     client = two_workers.client
     frame = dd.read_parquet(str(history / "*.parquet")).drop(columns=["id"])
-    made = bd.warm_start(model, frame, client=client, n_groups=N_GROUPS)
+    made = scale.warm_start(model, frame, engine=bd.DaskEngine(client), n_groups=N_GROUPS)
     assert_same(made, learned)
-    scores = client.compute(bd.score(made, frame[made.features])).result(timeout=60)
+    scores = client.compute(bd.score_frame(made, frame[made.features])).result(timeout=60)
     assert list(scores.columns) == LABELS
     rows = frame.compute(scheduler="synchronous")
     np.testing.assert_array_equal(scores.to_numpy(), made.score(rows[made.features]))
-    found = bd.evaluate(made, frame, client=client)
+    found = scale.evaluate(made, frame, engine=bd.DaskEngine(client))
     assert found["n"] == 2400
 
 
@@ -137,32 +149,41 @@ def test_a_poisoned_partition_is_named(two_workers, history, model, learned, tmp
             frame.loc[frame.index[200], "tag_3"] = 7
         frame.to_parquet(tmp_path / f"part-{part}.parquet")
     with pytest.raises(ValueError, match=r"part-2\.parquet:201: the label 'tag_3' has 7"):
-        bd.warm_start(
+        scale.warm_start(
             model,
             tmp_path / "*.parquet",
-            client=two_workers.client,
+            engine=bd.DaskEngine(two_workers.client),
             drop=["id"],
             sample=200,
             tail=50,
         )
     client = two_workers.client
     with pytest.raises(ValueError, match=r"part-2\.parquet:201: the label 'tag_3' has 7"):
-        bd.evaluate(model, tmp_path / "*.parquet", client=client, drop=["id"])
+        scale.evaluate(model, tmp_path / "*.parquet", engine=bd.DaskEngine(client), drop=["id"])
     with pytest.raises(ValueError, match=r"part-2\.parquet:201: the label 'tag_3' has 7"):
         store = tmp_path / "store"
-        bd.learn_by_key(
-            tmp_path / "*.parquet", key="id", store=store, model=model, client=client, n_buckets=2
+        scale.learn_by_key(
+            tmp_path / "*.parquet",
+            key="id",
+            store=store,
+            model=model,
+            engine=bd.DaskEngine(client),
+            n_buckets=2,
         )
     frame.loc[frame.index[33], "x5"] = -np.inf
     frame.to_parquet(tmp_path / "bad-3.parquet")
     with pytest.raises(ValueError, match=r"bad-3\.parquet:34: the column 'x5' has an infinite"):
-        bd.rank_files(learned, tmp_path / "*-3.parquet", tmp_path / "out", client=client)
+        scale.rank_files(
+            learned, tmp_path / "*-3.parquet", tmp_path / "out", engine=bd.DaskEngine(client)
+        )
     dd = pytest.importorskip("dask.dataframe")
     rows = pd.read_parquet(history / "part-0.parquet").drop(columns=["id"])
     rows.loc[rows.index[250], "x3"] = np.inf
     poisoned = dd.from_pandas(rows, npartitions=2)
     with pytest.raises(ValueError, match=r"partition 1, row 101: x has an infinite value"):
-        bd.warm_start(model, poisoned, client=two_workers.client, sample=100, tail=0)
+        scale.warm_start(
+            model, poisoned, engine=bd.DaskEngine(two_workers.client), sample=100, tail=0
+        )
 
 
 def test_no_scheduler_and_no_worker_are_told(two_workers, monkeypatch, learned, history):

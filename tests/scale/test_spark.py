@@ -24,7 +24,7 @@ if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
         allow_module_level=True,
     )
 
-from boostline import spark as bs  # noqa: E402
+from boostline.scale.engines import spark as bs  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,9 @@ def assert_same(a, b):
 
 
 def test_history_in_files(session, history, model, learned):
-    made = bs.warm_start(model, history / "*.parquet", session=session, drop=["id"], n_groups=4)
+    made = scale.warm_start(
+        model, history / "*.parquet", engine=bs.SparkEngine(session), drop=["id"], n_groups=4
+    )
     assert_same(made, learned)
 
 
@@ -73,14 +75,16 @@ def test_history_in_files(session, history, model, learned):
 def test_frames(session, history, table, learned):
     X, _ = table
     frame = session.read.parquet(str(history)).orderBy("id")
-    made = bs.warm_start(small_model(), frame.drop("id"), session=session, n_groups=2)
+    made = scale.warm_start(
+        small_model(), frame.drop("id"), engine=bs.SparkEngine(session), n_groups=2
+    )
     assert made.clock == 2400 and made.features == [f"x{i}" for i in range(12)]
-    scores = bs.score(learned, frame, keys=["id"]).toPandas()
+    scores = bs.score_frame(learned, frame, keys=["id"]).toPandas()
     assert list(scores.columns) == ["id", *LABELS]
     place = [int(name.removeprefix("row-")) for name in scores["id"]]
     assert sorted(place) == list(range(2400))
     np.testing.assert_array_equal(scores[LABELS].to_numpy(), learned.score(X[:2400])[place])
-    found = bs.evaluate(learned, frame.drop("id"), session=session)
+    found = scale.evaluate(learned, frame.drop("id"), engine=bs.SparkEngine(session))
     wanted = scale.evaluate(learned, history / "*.parquet", drop=["id"])
     assert found == pytest.approx(wanted, abs=1e-12)
 
@@ -91,14 +95,17 @@ def test_models_by_key(session, tmp_path):
     frame.to_parquet(tmp_path / "rows.parquet")
     settings: dict = {"key": "tenant", "model": tenant_model(), "n_buckets": 3}
     scale.learn_by_key(tmp_path / "rows.parquet", store=tmp_path / "here", **settings)
-    done = bs.learn_by_key(
-        tmp_path / "rows.parquet", store=tmp_path / "files", session=session, **settings
+    done = scale.learn_by_key(
+        tmp_path / "rows.parquet",
+        store=tmp_path / "files",
+        engine=bs.SparkEngine(session),
+        **settings,
     )
     assert done.n_keys == 10 and done.n_rows == 300
     assert_same_stores(tmp_path / "here", tmp_path / "files")
     rows = session.createDataFrame(numbered).repartition(2, "tenant")
     rows = rows.sortWithinPartitions("place").drop("place")
-    bs.learn_by_key(rows, store=tmp_path / "frame", session=session, **settings)
+    scale.learn_by_key(rows, store=tmp_path / "frame", engine=bs.SparkEngine(session), **settings)
     assert_same_stores(tmp_path / "here", tmp_path / "frame")
 
 
@@ -142,31 +149,37 @@ def test_a_killed_executor(job, session, history, model, learned, table, tmp_pat
     files = history / "*.parquet"
     if job == "history":
         with an_executor_killed(session):
-            made = bs.warm_start(model, files, session=session, drop=["id"], n_groups=4)
+            made = scale.warm_start(
+                model, files, engine=bs.SparkEngine(session), drop=["id"], n_groups=4
+            )
         assert_same(made, learned)
     elif job == "scores":
         frame = session.read.parquet(str(history)).repartition(8)
         with an_executor_killed(session):
-            scores = bs.score(learned, frame, keys=["id"]).toPandas()
+            scores = bs.score_frame(learned, frame, keys=["id"]).toPandas()
         place = [int(name.removeprefix("row-")) for name in scores["id"]]
         assert sorted(place) == list(range(2400))
         np.testing.assert_array_equal(scores[LABELS], learned.score(table[0][:2400])[place])
     elif job == "ranking":
         with an_executor_killed(session):
-            made = bs.rank_files(learned, files, tmp_path / "out", session=session)
+            made = scale.rank_files(
+                learned, files, tmp_path / "out", engine=bs.SparkEngine(session)
+            )
         wanted = scale.rank_files(learned, files, tmp_path / "here")
         for here, there in zip(wanted.files, made.files, strict=True):
             assert pq.read_table(here).equals(pq.read_table(there))
     elif job == "evaluation":
         with an_executor_killed(session):
-            found = bs.evaluate(learned, files, session=session, drop=["id"])
+            found = scale.evaluate(learned, files, engine=bs.SparkEngine(session), drop=["id"])
         assert found == scale.evaluate(learned, files, drop=["id"])
     else:
         tenants(n_rows=600, n_keys=20).to_parquet(tmp_path / "rows.parquet")
         settings: dict = {"key": "tenant", "model": tenant_model(), "n_buckets": 6}
         with an_executor_killed(session):
             store = tmp_path / "there"
-            bs.learn_by_key(tmp_path / "rows.parquet", store=store, session=session, **settings)
+            scale.learn_by_key(
+                tmp_path / "rows.parquet", store=store, engine=bs.SparkEngine(session), **settings
+            )
         scale.learn_by_key(tmp_path / "rows.parquet", store=tmp_path / "here", **settings)
         assert_same_stores(tmp_path / "here", tmp_path / "there")
 
@@ -174,8 +187,12 @@ def test_a_killed_executor(job, session, history, model, learned, table, tmp_pat
 def test_rankings_of_files_and_a_poisoned_one(session, history, learned, tmp_path):
     import pandas as pd
 
-    made = bs.rank_files(
-        learned, history / "*.parquet", tmp_path / "out", keys=["id"], session=session
+    made = scale.rank_files(
+        learned,
+        history / "*.parquet",
+        tmp_path / "out",
+        keys=["id"],
+        engine=bs.SparkEngine(session),
     )
     wanted = scale.rank_files(learned, history / "*.parquet", tmp_path / "here", keys=["id"])
     assert made.n_rows == 2400
@@ -185,7 +202,9 @@ def test_rankings_of_files_and_a_poisoned_one(session, history, learned, tmp_pat
     rows.loc[rows.index[77], "x3"] = np.inf
     rows.to_parquet(tmp_path / "bad.parquet")
     with pytest.raises(ValueError, match=r"bad\.parquet:78: the column 'x3' has an infinite value"):
-        bs.evaluate(learned, tmp_path / "bad.parquet", session=session, drop=["id"])
+        scale.evaluate(
+            learned, tmp_path / "bad.parquet", engine=bs.SparkEngine(session), drop=["id"]
+        )
     frame = session.createDataFrame(rows.drop(columns=["id"])).coalesce(1)
     with pytest.raises(ValueError, match=r"partition 0, row 78: x has an infinite value"):
-        bs.evaluate(learned, frame, session=session)
+        scale.evaluate(learned, frame, engine=bs.SparkEngine(session))

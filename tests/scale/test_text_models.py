@@ -88,11 +88,12 @@ def test_several_processes(tagger, mails, tmp_path):
 
 @pytest.mark.process
 def test_on_a_cluster(cluster, tagger, mails, tmp_path):
-    bd = pytest.importorskip("boostline.dask")
+    bd = pytest.importorskip("boostline.scale.engines.dask")
     while cluster.n_alive() < 2:
         cluster.add_worker()
     out = tmp_path / "out"
-    bd.rank_files(tagger, mails / "*.csv", out, top=2, text="body", client=cluster.client)
+    engine = bd.DaskEngine(cluster.client)
+    scale.rank_files(tagger, mails / "*.csv", out, top=2, text="body", engine=engine)
     assert pq.read_table(out / "c0.parquet")["labels"].to_pylist() == expected(tagger, 1)
 
 

@@ -24,7 +24,7 @@ def engine_for(jobs: int, dask: str | None) -> Iterator[Engine]:
         raise typer.BadParameter(
             "is for one machine, and --dask for a cluster", param_hint="--jobs"
         )
-    from boostline.dask import connected
+    from boostline.scale.engines.dask import connected
 
     with connected(dask) as engine:
         yield engine

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from boostline.contract.numbers import whole_number
@@ -41,9 +41,27 @@ class Stream(Blocks):
         )
 
     def __iter__(self) -> Iterator[Block]:
+        return self.after(0)
+
+    def after(self, n: int) -> Iterator[Block]:
+        """The rows after the first n, whose values are not read where the format allows it."""
+        with self._reader() as reader:
+            left = n - reader.skip(n) if n else 0
+            for X, Y in reader.blocks(self._block):
+                if left < X.shape[0]:
+                    yield Block(X[left:], Y[left:]) if left else Block(X, Y)
+                left = max(0, left - X.shape[0])
+
+    def count(self) -> int:
+        """Number of rows; their values are not read where the format allows it."""
+        with self._reader() as reader:
+            return reader.skip() + sum(int(X.shape[0]) for X, _ in reader.blocks(self._block))
+
+    @contextmanager
+    def _reader(self) -> Iterator[Reader]:
         if is_path(self._source):
             with open_reader(self._source, self._format, self._options) as reader:
-                yield from reader.blocks(self._block)
+                yield reader
             return
         if self._opened is None:
             raise ValueError(
@@ -52,7 +70,7 @@ class Stream(Blocks):
         stack, reader = self._opened
         self._opened = None
         with stack:
-            yield from reader.blocks(self._block)
+            yield reader
 
 
 def stream(

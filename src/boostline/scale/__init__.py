@@ -2,7 +2,8 @@
 
 `partial` turns rows into statistics, `merge` adds them up and `finish` makes a model of them. These are plain functions
 that any engine can call. `warm_start`, `score`, `rank_files` and `evaluate` do the whole job with the processes of one
-machine, and `learn_by_key` keeps a model for each key; `boostline.dask` and `boostline.spark` do it on a cluster.
+machine, and `learn_by_key` keeps a model for each key; with ``engine=`` (`boostline.scale.engines`) they do it on a
+cluster.
 """
 
 from boostline.scale.batch import evaluate, rank_files, score

@@ -20,9 +20,9 @@ from boostline.display.progress import ProgressLike, show_progress
 from boostline.metrics import Metric
 from boostline.saving.atomic import replace_file
 from boostline.scale.engines import Engine, LocalEngine, run_all
-from boostline.scale.parts import FilePart, file_parts
+from boostline.scale.parts import FilePart, file_parts, source_parts
 
-__all__ = ["Ranked", "evaluate", "evaluate_parts", "rank_files", "score"]
+__all__ = ["Ranked", "evaluate", "rank_files", "score"]
 
 #: Rows that a worker scores at a time.
 BLOCK = 1024
@@ -274,7 +274,7 @@ def evaluate(
     progress: ProgressLike = None,
     **options: Any,
 ) -> dict[str, float]:
-    """Evaluate a model, which does not learn, on the rows of many files.
+    """Evaluate a model, which does not learn, on the rows of many files, or of a frame.
 
     Parameters
     ----------
@@ -292,18 +292,7 @@ def evaluate(
     """
     engine = engine or LocalEngine(n_jobs)
     refuse_texts(model, "evaluate texts with boostline.evaluate, or with boostline evaluate --text")
-    parts = file_parts(source, model, **options)
-    return evaluate_parts(model, parts, metrics, engine, progress)
-
-
-def evaluate_parts(
-    model: Any,
-    parts: Sequence[Any],
-    metrics: str | Metric | Iterable[str | Metric],
-    engine: Engine,
-    progress: ProgressLike = None,
-) -> dict[str, float]:
-    """The same for parts of any kind."""
+    engine, parts = source_parts(source, model, engine, **options)
     from boostline.evaluate.judged_models import make_metrics
 
     made = make_metrics(metrics)

@@ -8,7 +8,7 @@ from typing import Any
 
 from boostline.scale.parts import BLOCK
 
-__all__ = ["FramePart", "feature_columns", "partition_size"]
+__all__ = ["FramePart", "feature_columns"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,10 @@ class FramePart:
                 yield start, frame.iloc[start - first : min(start + BLOCK, stop) - first]
             first = last
 
+    def describe(self) -> tuple[int, list[Any]]:
+        """How many rows the partition has; the features are those of the frame."""
+        return sum(len(frame) for frame in self.frames()), []
+
     def blocks(self) -> Iterator[tuple[Any, Any]]:
         """Yield (X, Y) as frames."""
         for before, rows in self.pieces():
@@ -71,11 +75,6 @@ class FramePart:
                 bad += int(too_large(rows.to_numpy(dtype="float64")).any(axis=1).argmax())
             raise type(error)(f"partition {self.place}, row {bad + 1}: {error}") from error
         return rows
-
-
-def partition_size(_: Any, part: FramePart) -> int:
-    """Number of its rows."""
-    return sum(len(frame) for frame in part.frames())
 
 
 def feature_columns(columns: Iterable[Any], labels: Sequence[Any] | None) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -19,11 +20,11 @@ from boostline.models import Booster
 from boostline.scale.collecting import partial
 from boostline.scale.engines import Engine, LocalEngine, run_all
 from boostline.scale.finishing import finish
-from boostline.scale.frames import FramePart, feature_columns, partition_size
+from boostline.scale.frames import feature_columns
 from boostline.scale.partials import MergeTree
-from boostline.scale.parts import count_rows, file_parts, read_part
+from boostline.scale.parts import describe, read_part, source_parts
 
-__all__ = ["SAMPLE", "TAIL", "Part", "warm_start", "warm_start_frame", "warm_start_parts"]
+__all__ = ["SAMPLE", "TAIL", "Part", "warm_start"]
 
 #: Rows that fix the scale of features (and landmarks, if there are more), and rows that are learned one by one at the
 #: end. Of 500 to 8,000 rows, 4,000 are the fewest with which models of held-out train rows (mediamill in three orders,
@@ -71,11 +72,13 @@ def warm_start(
         A `LabelRanker`, `AdaOLMR` or `OnlineBMR` with names of labels. It does not change. If it has learned enough
         rows already to fix its landmarks, no sample is taken.
     source
-        Paths or patterns of files in any format of `boostline.data.stream`, or a list of them.
+        Paths or patterns of files in any format of `boostline.data.stream`, or a list of them; or a frame of pandas,
+        Dask or Spark: its columns that are named as labels are the labels, the others the features. Its partitions
+        must have an order that makes sense as a stream.
     n_jobs
         Processes of this machine; -1 for all cores.
     engine
-        Where to run; `boostline.dask` and `boostline.spark` have their own.
+        Where to run: `boostline.scale.engines.dask.DaskEngine`, `boostline.scale.engines.spark.SparkEngine`.
     sample
         Rows that are learned first, taken from the beginnings of up to 16 files. Default: 500, or half as many again
         as the kernel has landmarks.
@@ -101,46 +104,12 @@ def warm_start(
     """
     engine = engine or LocalEngine(n_jobs)
     refuse_texts(model, "texts are learned by one process")
-    parts = file_parts(source, model, **options)
-    counted = run_all(engine, count_rows, parts)
+    is_frame = hasattr(source, "columns")
+    if is_frame and n_groups is None:
+        n_groups = _GROUPS_PER_WORKER * engine.n_workers
+    engine, parts = source_parts(source, model, engine, n_groups, **options)
     model = copy.deepcopy(model)
-    if model.features is None:
-        model.features = counted[0][1]
-        parts = file_parts(source, model, **options)
-    sizes = [n for n, _ in counted]
-    return warm_start_parts(
-        model, parts, sizes, engine, sample=sample, tail=tail, n_groups=n_groups, progress=progress
-    )
-
-
-def warm_start_frame(
-    model: Model,
-    columns: Iterable[Any],
-    parts: Sequence[FramePart],
-    engine: Engine,
-    **settings: Any,
-) -> Model:
-    """The same for a frame: its columns and its partitions, in an order that makes sense as a stream."""
-    model = copy.deepcopy(model)
-    if model.features is None:
-        model.features = feature_columns(columns, model.labels)
-    parts = [replace(part, features=model.features) for part in parts]
-    sizes = run_all(engine, partition_size, parts)
-    return warm_start_parts(model, parts, sizes, engine, **settings)
-
-
-def warm_start_parts(
-    model: Model,
-    parts: Sequence[Part],
-    sizes: Sequence[int],
-    engine: Engine,
-    *,
-    sample: int | None = None,
-    tail: int | None = None,
-    n_groups: int | None = None,
-    progress: ProgressLike = None,
-) -> Model:
-    """The same for parts of any kind, whose numbers of rows are known. `model` learns the sample."""
+    parts, sizes = _described(model, parts, engine, source.columns if is_frame else None)
     total = sum(sizes)
     if total == 0:
         raise ValueError("source has no rows")
@@ -152,7 +121,7 @@ def warm_start_parts(
         advance(sum(heads))
         if n_groups is None:
             n_groups = _GROUPS_PER_WORKER * engine.n_workers
-        groups = _dealt(heads, ends, n_groups)
+        groups = _dealt(heads, ends, 0 if engine.keeps_partitions else n_groups)
         fields = {"rows": total, "groups": len(groups), "workers": engine.n_workers}
         _LOG.info("history of %d rows in %d groups", total, len(groups), extra={"fields": fields})
         if groups:
@@ -170,6 +139,25 @@ def warm_start_parts(
             _learn(model, blocks)
         advance(total - advance.done)
     return model
+
+
+def _described(
+    model: Booster, parts: list[Any], engine: Engine, columns: Iterable[Any] | None
+) -> tuple[list[Any], list[int]]:
+    """The parts with the features of all of them, in the model's order, and their numbers of rows."""
+    # Rows that say their features are all read for it, which is work for the workers.
+    is_work = not all(getattr(part, "says_its_features", True) for part in parts)
+    counted = run_all(engine, describe, parts, is_work or None)
+    if model.features is None:
+        if columns is not None:
+            named = [feature_columns(columns, model.labels)]
+        else:
+            named = [own for _, own in counted]
+        if is_work:  # a file need not have all features
+            named = [list(dict.fromkeys(itertools.chain(*named)))]
+        model.features = named[0]
+    parts = [replace(part, features=model.features) for part in parts]
+    return parts, [n for n, _ in counted]
 
 
 def plan(sizes: Sequence[int], n_sample: int, n_tail: int) -> tuple[list[int], list[int]]:
@@ -206,15 +194,13 @@ def sizes_of(model: Booster, total: int, sample: int | None, tail: int | None) -
 
 def _sample_size(model: Booster) -> int:
     """So many rows that the landmarks are complete, although rows without a label are no landmarks."""
-    learned = model.clock
-    if model._resolved is None and model.features is not None:
-        # Who takes part depends on the number of features.
-        model = copy.deepcopy(model)
-        model.learn(np.zeros((1, len(model.features or ()))), np.zeros((1, model.n_labels), bool))
     chosen = model._learners if model._resolved is None else model._resolved
+    if model._resolved is None:  # who takes part depends on the number of features
+        n, rng = len(model.features or ()), np.random.default_rng(0)
+        chosen = [one for d in chosen for one in d.resolve(n, rng, model.n_labels)]
     members = [m for d in chosen for m in (d.members if isinstance(d, Committee) else [d])]
     landmarks = max((m.n_landmarks for m in members if isinstance(m, Kernel)), default=0)
-    return max(0, max(SAMPLE, landmarks + landmarks // 2) - learned)
+    return max(0, max(SAMPLE, landmarks + landmarks // 2) - model.clock)
 
 
 def _dealt(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import shutil
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,11 +24,10 @@ from boostline.display.progress import ProgressLike, show_progress
 from boostline.models import Booster
 from boostline.saving.atomic import replace_file
 from boostline.scale.engines import Engine, LocalEngine, run_all
-from boostline.scale.frames import FramePart, feature_columns, partition_size
 from boostline.scale.model_store import ModelStore
-from boostline.scale.parts import FilePart, file_parts, stacked
+from boostline.scale.parts import FilePart, describe, source_parts, stacked
 
-__all__ = ["LearnedByKey", "learn_by_key", "learn_parts_by_key"]
+__all__ = ["LearnedByKey", "learn_by_key"]
 
 #: Rows of a worker that wait in memory to be written, and rows that a bucket should have.
 _CHUNK, _BUCKET = 50_000, 100_000
@@ -62,8 +61,8 @@ def learn_by_key(
     Parameters
     ----------
     source
-        Paths or patterns of Parquet files, or a pandas frame. The columns named as labels of the model are the labels;
-        the key is not a feature.
+        Paths or patterns of Parquet files, or a frame of pandas, Dask or Spark, in the order in which rows are to be
+        learned. The columns named as labels of the model are the labels; the key is not a feature.
     key
         The column that says to which model a row belongs. Rows of a key are learned in their order.
     store
@@ -97,45 +96,17 @@ def learn_by_key(
     """
     engine = engine or LocalEngine(n_jobs)
     refuse_texts(model, "texts are learned by one process")
-    parts: Sequence[Any]
-    if hasattr(source, "iloc"):
-        feature_columns(source.columns, model.labels)
-        parts = [FramePart(source, 0, model.features, model.labels or ())]
-    else:
-        dropped = [*(options.pop("drop", None) or ()), key]
-        parts = file_parts(source, model, drop=dropped, **options)
-    return learn_parts_by_key(
-        parts,
-        key=key,
-        store=store,
-        model=model,
-        engine=engine,
-        append=append,
-        n_buckets=n_buckets,
-        progress=progress,
-    )
-
-
-def learn_parts_by_key(
-    parts: Sequence[Any],
-    *,
-    key: str,
-    store: Any,
-    model: Booster,
-    engine: Engine,
-    append: bool = False,
-    n_buckets: int | None = None,
-    progress: ProgressLike = None,
-) -> LearnedByKey:
-    """The same for parts of any kind."""
+    if not hasattr(source, "columns"):
+        options["drop"] = [*(options.get("drop") or ()), key]
+    engine, parts = source_parts(source, model, engine, **options)
     store = store if isinstance(store, ModelStore) else ModelStore(store)
     spill = store.path / _SPILL
     shutil.rmtree(spill, ignore_errors=True)  # of a call that was interrupted
     spill.mkdir()
     try:
         if n_buckets is None:
-            sizes = run_all(engine, _size, parts)
-            n_buckets = max(2 * engine.n_workers, -(-sum(sizes) // _BUCKET))
+            total = sum(n for n, _ in run_all(engine, describe, parts))
+            n_buckets = max(2 * engine.n_workers, -(-total // _BUCKET))
         n_buckets = whole_number(n_buckets, "n_buckets", 1, 65536)
         deals = [_Deal(part, place, key, str(spill), n_buckets) for place, part in enumerate(parts)]
         found = [n for n in run_all(engine, _deal, deals, 0) if n is not None]
@@ -169,12 +140,6 @@ class _Bucket:
     number: int
     store: str
     append: bool
-
-
-def _size(_: Any, part: Any) -> int:
-    if isinstance(part, FilePart):
-        return int(need("pyarrow.parquet", "learn_by_key").read_metadata(part.path).num_rows)
-    return partition_size(None, part)
 
 
 def _deal(_: Any, deal: _Deal) -> list[Any] | None:

@@ -6,13 +6,19 @@ import glob
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boostline.contract.frames import column_order
 from boostline.contract.text_models import is_text_model
+from boostline.data import Stream, stream
+from boostline.data.formats import FORMATS, Reader, format_of
 
-__all__ = ["FilePart", "count_rows", "file_parts", "read_part", "stacked"]
+if TYPE_CHECKING:
+    from boostline.scale.engines import Engine
+
+__all__ = ["FilePart", "describe", "file_parts", "read_part", "source_parts", "stacked"]
 
 #: Rows that are read at a time.
 BLOCK = 2048
@@ -43,23 +49,57 @@ class FilePart:
 
     def blocks(self) -> Iterator[tuple[Any, Any]]:
         """Yield (X, Y), columns in the model's order."""
-        from boostline.contract.frames import column_order
-        from boostline.data import stream
-
-        block = BLOCK if self.stop is None else max(1, min(BLOCK, self.stop))
-        source = stream(self.path, block=block, **self.options)
+        source = self._stream()
         columns = column_order(source.features, self.features, self.path, "features")
         labels = column_order(source.labels, self.labels, self.path, "labels")
-        first = 0
-        for X, Y in source:
-            last = first + X.shape[0]
-            stop = last if self.stop is None else min(last, self.stop)
-            if stop > self.start and first < stop:
-                part = slice(max(self.start - first, 0), stop - first)
-                yield _columns(X[part], columns), _columns(Y[part], labels)
-            first = last
-            if self.stop is not None and first >= self.stop:
-                return
+        left = None if self.stop is None else self.stop - self.start
+        for X, Y in source.after(self.start):
+            yield _columns(X[:left], columns), _columns(Y[:left], labels)
+            if left is not None:
+                left -= X.shape[0]
+                if left <= 0:
+                    return
+
+    def describe(self) -> tuple[int, list[Any]]:
+        """How many rows the file has, and its features."""
+        source = self._stream()
+        return source.count(), list(source.features)
+
+    @property
+    def says_its_features(self) -> bool:
+        """Whether the file's header names its features, or they are known."""
+        return self.features is not None or self._reader.names_columns
+
+    @property
+    def _reader(self) -> type[Reader]:
+        return FORMATS[format_of(self.path, self.options.get("format"))]
+
+    def _stream(self) -> Stream:
+        """The file; one whose rows say its features is not looked through if they are known."""
+        options = dict(self.options)
+        takes = self._reader.options()
+        if self.features is not None and "features" in takes:
+            of_numbers = "zero_based" in takes
+            known = len(self.features) if of_numbers else list(self.features)
+            options.setdefault("features", known)
+        block = BLOCK if self.stop is None else max(1, min(BLOCK, self.stop - self.start))
+        return stream(self.path, block=block, **options)
+
+
+def source_parts(
+    source: Any, model: Any, engine: Engine, n_groups: int | None = None, **options: Any
+) -> tuple[Engine, list[Any]]:
+    """The parts of files, or of a frame that the engine knows, and the engine that reads them."""
+    if hasattr(source, "columns"):
+        if options:
+            raise TypeError(f"{next(iter(options))} is an option of files, but source is a frame")
+        return engine.partitions(source, model, n_groups)
+    return engine, file_parts(source, model, **options)
+
+
+def describe(_: Any, part: Any) -> tuple[int, list[Any]]:
+    """The task of `FilePart.describe`."""
+    return part.describe()  # type: ignore[no-any-return]
 
 
 def file_parts(source: Any, model: Any, **options: Any) -> list[FilePart]:
@@ -84,19 +124,6 @@ def file_parts(source: Any, model: Any, **options: Any) -> list[FilePart]:
     options = {"labels": names, **options}
     features = None if is_text_model(model) else model.features
     return [FilePart(path, options, features, names) for path in paths]
-
-
-def count_rows(_: Any, part: FilePart) -> tuple[int, list[str]]:
-    """How many rows a file has, and its features."""
-    from boostline.data import stream
-    from boostline.data.formats import format_of
-
-    source = stream(part.path, block=BLOCK, **part.options)
-    if format_of(part.path, part.options.get("format")) == "parquet":
-        from pyarrow import parquet
-
-        return int(parquet.read_metadata(part.path).num_rows), list(source.features)
-    return sum(X.shape[0] for X, _ in source), list(source.features)
 
 
 def read_part(_: Any, part: FilePart) -> list[tuple[Any, Any]]:

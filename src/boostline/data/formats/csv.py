@@ -82,6 +82,9 @@ class CsvReader(TableReader):
             numbers = [number for number, _ in batch]
             yield self._block(self._parse(b"".join(text for _, text in batch), numbers), numbers)
 
+    def skip(self, n: int | None = None) -> int:
+        return sum(1 for _ in islice(self._rows(), n))
+
     def _rows(self) -> Iterator[tuple[int, bytes]]:
         """Yield rows with the line where each begins: quoted values may hold line ends."""
         for line in self._rest:

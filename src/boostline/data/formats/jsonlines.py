@@ -95,6 +95,9 @@ class JsonLinesReader(Reader):
                 from_relevant(relevant, len(self.labels), unknown),
             )
 
+    def skip(self, n: int | None = None) -> int:
+        return sum(1 for _ in islice((line for line in self._lines if line.strip()), n))
+
     def _cells(self, features: dict[str, float | str], number: int) -> dict[int, float]:
         cells: dict[int, float] = {}
         for name, value in features.items():

@@ -47,11 +47,12 @@ class ParquetReader(TableReader):
                 f"is not a Parquet file, or is incomplete: {error}", path=name
             ) from error
         self._lay_out(name, columns, labels, drop, categories, unseen)
+        self._first_group = self._n_skipped = 0
 
     def blocks(self, size: int) -> Iterator[Block]:
         """Yield blocks of `size` rows, the last one shorter."""
         pa = need("pyarrow", "reading parquet")
-        first = 1
+        first = 1 + self._n_skipped
         try:
             for pieces in _in_blocks(self._batches(size), size):
                 numbers = range(first, first + sum(piece.num_rows for piece in pieces))
@@ -64,6 +65,17 @@ class ParquetReader(TableReader):
                 f"is damaged: it has {first - 1} rows, but says {promised}", path=self.name
             )
 
+    def skip(self, n: int | None = None) -> int:
+        """Whole row groups only."""
+        described = self._parquet.metadata
+        while self._first_group < described.num_row_groups:
+            rows = described.row_group(self._first_group).num_rows
+            if n is not None and self._n_skipped + rows > n:
+                break
+            self._n_skipped += rows
+            self._first_group += 1
+        return self._n_skipped
+
     def _batches(self, size: int) -> Iterator[Any]:
         """Yield batches of at most `size` rows, each row group by itself.
 
@@ -71,7 +83,7 @@ class ParquetReader(TableReader):
         groups it does not compare types.
         """
         columns = [*self.inputs, *self.labels]
-        for group in range(self._parquet.metadata.num_row_groups):
+        for group in range(self._first_group, self._parquet.metadata.num_row_groups):
             batches = self._parquet.iter_batches(
                 batch_size=size, row_groups=[group], columns=columns, use_threads=False
             )

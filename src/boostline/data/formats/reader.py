@@ -63,6 +63,13 @@ class Reader(ABC):
     def blocks(self, size: int) -> Iterator[Block]:
         """Yield the rows, at most `size` at a time; can be called once."""
 
+    def skip(self, n: int | None = None) -> int:
+        """Pass over the next n rows (None: all) without reading their values; return how many it passed over.
+
+        A format that cannot skip, or not so many, returns fewer: the caller reads the others.
+        """
+        return 0
+
     @classmethod
     def look_through(
         cls, sources: Sequence[Source], **options: Any

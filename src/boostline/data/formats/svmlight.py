@@ -49,6 +49,7 @@ class _Rows:
         self.shape: Shape | None = None
         if match := _HEADER.fullmatch(self._first):
             self.shape = Shape(*(int(number) for number in match.groups()))
+        self.numbered = self._numbered()
 
     def promised(self, what: str) -> int:
         """Return how many labels or features the header line promises, if that is believable."""
@@ -61,8 +62,7 @@ class _Rows:
         return count
 
     def batches(self, size: int) -> Iterator[tuple[list[int], list[bytes]]]:
-        rows = self._numbered()
-        while batch := list(islice(rows, size)):
+        while batch := list(islice(self.numbered, size)):
             yield [number for number, _ in batch], [text for _, text in batch]
 
     def _numbered(self) -> Iterator[tuple[int, bytes]]:
@@ -151,6 +151,9 @@ class SvmlightReader(Reader):
                 for labels, number in zip(numbers_of_labels, numbers, strict=True)
             ]
             yield Block(X, from_relevant(relevant, len(self.labels)))
+
+    def skip(self, n: int | None = None) -> int:
+        return sum(1 for _ in islice(self._rows.numbered, n))
 
     def _indices(self, labels: tuple[float, ...], number: int) -> list[int]:
         if len(set(labels)) != len(labels):

@@ -29,7 +29,7 @@ from boostline.lab.reproduce.plan import expected_cost as cost_of
 from boostline.lab.reproduce.store import Store
 from boostline.lab.reproduce.summary import Summary, describe
 from boostline.lab.reproduce.workers import ClusterError, spread
-from boostline.scale.engines import count_jobs
+from boostline.scale.engines.local import count_jobs
 
 # Of a file without a test part, this share of the rows comes first and is for training.
 _TRAIN_SHARE = 2 / 3

@@ -11,7 +11,7 @@ from typing import Any
 from boostline.data import Dataset
 from boostline.lab.reproduce.one_run import Stopped, perform
 from boostline.lab.reproduce.plan import Task
-from boostline.scale.engines import count_jobs
+from boostline.scale.engines.local import count_jobs
 
 # Seconds in which a scheduler must answer.
 _PATIENCE = 10

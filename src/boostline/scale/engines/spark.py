@@ -1,7 +1,7 @@
-"""boostline on a Spark cluster: learn a long history, score and rank many rows, keep many models.
+"""Executors of a Spark session: everything runs through ``mapInArrow`` and ``mapInPandas``.
 
-Everything runs through ``mapInArrow`` and ``mapInPandas``. Executors need boostline, pandas and pyarrow installed, and
-files must be readable under the same path everywhere. Spark repeats the tasks of an executor that dies.
+Executors need boostline, pandas and pyarrow installed, and must be able to read the files under the same path. Spark
+repeats the tasks of an executor that dies.
 """
 
 from __future__ import annotations
@@ -13,25 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from boostline.data.errors import need
-from boostline.scale import batch, history, many_models
-from boostline.scale.engines import Failed, Task, WorkerError, attempt
+from boostline.scale.engines.engine import Engine, Failed, Task, attempt
+from boostline.scale.engines.processes import WorkerError
 from boostline.scale.frames import FramePart, feature_columns
-from boostline.scale.history import Model
 
-__all__ = [
-    "SparkEngine",
-    "WorkerError",
-    "evaluate",
-    "learn_by_key",
-    "rank_files",
-    "score",
-    "warm_start",
-]
+__all__ = ["SparkEngine", "score_frame"]
 
 _RESULT = "place long, result binary"
 
 
-class SparkEngine:
+class SparkEngine(Engine):
     """Runs tasks on the executors of a Spark session.
 
     Parameters
@@ -41,13 +32,13 @@ class SparkEngine:
     """
 
     def __init__(self, session: Any = None) -> None:
-        sql = need("pyspark.sql", "boostline.spark", "spark")
+        sql = need("pyspark.sql", "SparkEngine", "spark")
         self.session = sql.SparkSession.getActiveSession() if session is None else session
         if self.session is None:
             raise ValueError("session is None, but no Spark session is in use")
 
     @property
-    def n_workers(self) -> int:
+    def n_workers(self) -> int:  # type: ignore[override]
         """Cores of all executors."""
         return max(1, int(self.session.sparkContext.defaultParallelism))
 
@@ -62,8 +53,25 @@ class SparkEngine:
         found = self._run(places.mapInArrow(_Places(given), _RESULT))
         yield from found.items()
 
+    def partitions(
+        self, frame: Any, model: Any, n_groups: int | None
+    ) -> tuple[Engine, list[FramePart]]:
+        """A frame is read several times and must be the same each time: cache it if it is computed."""
+        if not hasattr(frame, "mapInPandas"):
+            raise TypeError(
+                f"source is a {type(frame).__name__}, but must be paths or a Spark frame"
+            )
+        feature_columns(frame.columns, model.labels)
+        if n_groups is not None:
+            frame = frame.coalesce(n_groups)
+        n = frame.rdd.getNumPartitions()
+        parts: list[FramePart] = [
+            SparkPart(None, place, model.features, model.labels) for place in range(n)
+        ]
+        return _SparkFrameEngine(self.session, frame), parts
+
     def _run(self, frame: Any) -> dict[int, Any]:
-        errors = need("pyspark.errors", "boostline.spark", "spark")
+        errors = need("pyspark.errors", "SparkEngine", "spark")
         try:
             rows = frame.collect()
         except (errors.PySparkException, OSError) as error:
@@ -111,18 +119,14 @@ class _Places:
                 )
 
 
-class SparkFrameEngine(SparkEngine):
+class _SparkFrameEngine(SparkEngine):
     """The same for the partitions of a frame: a task about a partition runs where its rows are."""
+
+    keeps_partitions = True
 
     def __init__(self, session: Any, frame: Any) -> None:
         super().__init__(session)
         self.frame = frame
-
-    def parts(self, model: Any) -> list[SparkPart]:
-        """The partitions of the frame."""
-        feature_columns(self.frame.columns, model.labels)
-        n = self.frame.rdd.getNumPartitions()
-        return [SparkPart(None, place, model.features, model.labels) for place in range(n)]
 
     def each(
         self, task: Task, items: Sequence[Any], shared: Any = None
@@ -186,34 +190,10 @@ class SparkPart(FramePart):
         yield from _pieces.pop()
 
 
-def warm_start(model: Model, source: Any, *, session: Any = None, **options: Any) -> Model:
-    """Learn a history on a Spark cluster.
-
-    Parameters
-    ----------
-    model
-        A model with names of labels.
-    source
-        Paths or patterns of files, or a Spark frame: its columns that are named as labels are the labels, the others
-        the features. Sort it by time, if it has one. It is read several times and must be the same each time: cache
-        it if it is computed.
-    session
-        A `SparkSession`; None for the one in use.
-    **options
-        As in `boostline.scale.warm_start`; a frame with more partitions is brought to `n_groups`.
-    """
-    if not _is_frame(source):
-        return history.warm_start(model, source, engine=SparkEngine(session), **options)
-    n_groups = options.pop("n_groups", None) or 2 * SparkEngine(session).n_workers
-    engine = SparkFrameEngine(session, source.coalesce(n_groups))
-    parts = engine.parts(model)
-    return history.warm_start_frame(model, source.columns, parts, engine, n_groups=0, **options)
-
-
-def score(model: Any, frame: Any, keys: Sequence[str] = ()) -> Any:
+def score_frame(model: Any, frame: Any, keys: Sequence[str] = ()) -> Any:
     """Score the rows of a Spark frame: a frame with the columns `keys` and one column per label. It is lazy."""
     names = [str(n) for n in (range(model.n_labels) if model.labels is None else model.labels)]
-    types = need("pyspark.sql.types", "boostline.spark", "spark")
+    types = need("pyspark.sql.types", "score_frame", "spark")
     known = [frame.schema[key] for key in keys]
     added = [types.StructField(name, types.DoubleType()) for name in names]
     session = frame.sparkSession
@@ -237,39 +217,3 @@ class _Scores:
             wanted = model.features or [c for c in frame.columns if c not in keys]
             scores = pd.DataFrame(model.score(frame[list(wanted)]), frame.index, names)
             yield pd.concat([frame[keys], scores], axis=1)
-
-
-def rank_files(
-    model: Any, source: Any, out: Any, *, session: Any = None, **options: Any
-) -> batch.Ranked:
-    """Rank the labels of all rows of many files on a Spark cluster; see `boostline.scale.rank_files`."""
-    return batch.rank_files(model, source, out, engine=SparkEngine(session), **options)
-
-
-def evaluate(
-    model: Any, source: Any, metrics: Any = ("rank_loss",), *, session: Any = None, **options: Any
-) -> dict[str, float]:
-    """Evaluate a model on files or a Spark frame; see `boostline.scale.evaluate`."""
-    if not _is_frame(source):
-        return batch.evaluate(model, source, metrics, engine=SparkEngine(session), **options)
-    engine = SparkFrameEngine(session, source)
-    return batch.evaluate_parts(model, engine.parts(model), metrics, engine, **options)
-
-
-def learn_by_key(
-    source: Any, *, model: Any, session: Any = None, **options: Any
-) -> many_models.LearnedByKey:
-    """Learn a model for each value of a column on a Spark cluster; see `boostline.scale.learn_by_key`.
-
-    `source` may be a Spark frame, in the order in which rows are to be learned. The store must be a folder that all
-    executors share.
-    """
-    if not _is_frame(source):
-        return many_models.learn_by_key(source, model=model, engine=SparkEngine(session), **options)
-    engine = SparkFrameEngine(session, source)
-    parts = engine.parts(model)
-    return many_models.learn_parts_by_key(parts, model=model, engine=engine, **options)
-
-
-def _is_frame(source: Any) -> bool:
-    return hasattr(source, "mapInPandas")

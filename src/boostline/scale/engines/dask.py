@@ -1,7 +1,7 @@
-"""boostline on a Dask cluster: learn a long history, score and rank many rows, keep many models.
+"""Workers of a Dask cluster.
 
-Workers need boostline installed. Files must be readable under the same path on every worker. A task whose worker dies
-is done again by another, with the same result.
+They need boostline installed, and must be able to read the files under the same path. A task whose worker dies is done
+again by another, with the same result.
 """
 
 from __future__ import annotations
@@ -18,27 +18,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from boostline.data.errors import need
-from boostline.scale import batch, history, many_models
-from boostline.scale.engines import RETRIES, Failed, Task, WorkerError, attempt
+from boostline.scale.engines.engine import RETRIES, Engine, Failed, Task, attempt
+from boostline.scale.engines.processes import WorkerError
 from boostline.scale.frames import FramePart, feature_columns
-from boostline.scale.history import Model
 
-__all__ = [
-    "DaskEngine",
-    "WorkerError",
-    "connected",
-    "evaluate",
-    "learn_by_key",
-    "rank_files",
-    "score",
-    "warm_start",
-]
+__all__ = ["DaskEngine", "connected", "score_frame"]
 
 #: Seconds in which a scheduler must answer, and in which a worker must be there while a job runs.
 PATIENCE = 30.0
 
 
-class DaskEngine:
+class DaskEngine(Engine):
     """Runs tasks on the workers of a Dask cluster.
 
     Parameters
@@ -50,12 +40,12 @@ class DaskEngine:
     """
 
     def __init__(self, client: Any = None, patience: float = PATIENCE) -> None:
-        distributed = need("distributed", "boostline.dask", "dask")
+        distributed = need("distributed", "DaskEngine", "dask")
         self.client = distributed.get_client() if client is None else client
         self.patience = patience
 
     @property
-    def n_workers(self) -> int:
+    def n_workers(self) -> int:  # type: ignore[override]
         """Threads of all workers."""
         return max(1, sum(self._threads().values()))
 
@@ -86,6 +76,17 @@ class DaskEngine:
         finally:
             self.client.cancel([*futures, common] if common is not None else futures)
 
+    def partitions(
+        self, frame: Any, model: Any, n_groups: int | None
+    ) -> tuple[Engine, list[FramePart]]:
+        if not hasattr(frame, "to_delayed"):
+            raise TypeError(
+                f"source is a {type(frame).__name__}, but must be paths or a Dask frame"
+            )
+        feature_columns(frame.columns, model.labels)
+        parts = enumerate(frame.to_delayed())
+        return self, [DaskPart(one, place, model.features, model.labels) for place, one in parts]
+
     def _spread(self, future: Any) -> None:
         """Copy a result to all workers before they are busy: one that computes is slow to pass it on.
 
@@ -112,7 +113,7 @@ class DaskEngine:
 
     def _result(self, future: Any) -> Any:
         """Of a future that has ended; if its worker has died since, another computes it again."""
-        distributed = need("distributed", "boostline.dask", "dask")
+        distributed = need("distributed", "DaskEngine", "dask")
         # It is fetched once, however long that takes: a second request would make the first one slower still.
         fetched: queue.SimpleQueue[Any] = queue.SimpleQueue()
         threading.Thread(target=_fetch, args=(future, fetched), daemon=True).start()
@@ -176,7 +177,7 @@ class _Watch:
 @contextmanager
 def connected(address: str | None) -> Iterator[DaskEngine]:
     """For `with`: the cluster at an address, or the one of the client in use."""
-    distributed = need("distributed", "boostline.dask", "dask")
+    distributed = need("distributed", "DaskEngine", "dask")
     if address is None:
         yield DaskEngine()
         return
@@ -190,96 +191,31 @@ def connected(address: str | None) -> Iterator[DaskEngine]:
         yield DaskEngine(client)
 
 
-def warm_start(model: Model, source: Any, *, client: Any = None, **options: Any) -> Model:
-    """Learn a history on a cluster.
-
-    Parameters
-    ----------
-    model
-        A model with names of labels.
-    source
-        Paths or patterns of files, or a Dask frame: its columns that are named as labels are the labels, the others
-        the features. Its partitions must have an order that makes sense as a stream.
-    client
-        A `distributed.Client`; None for the one in use.
-    **options
-        As in `boostline.scale.warm_start`.
-    """
-    engine = DaskEngine(client)
-    if not _is_frame(source):
-        return history.warm_start(model, source, engine=engine, **options)
-    parts = _frame_parts(source, model)
-    return history.warm_start_frame(model, source.columns, parts, engine, **options)
-
-
-def score(model: Any, frame: Any) -> Any:
-    """Score the rows of a Dask frame: a Dask frame with one column per label and the same index. It is lazy."""
-    names = list(range(model.n_labels)) if model.labels is None else list(model.labels)
-    pandas = need("pandas", "boostline.dask", "dask")
-    delayed = need("dask", "boostline.dask", "dask").delayed
-    meta = pandas.DataFrame({name: pandas.Series(dtype="float64") for name in names})
-    shared = delayed(model)  # one task, not a part of each
-    task = delayed(_score_frame)
-    parts = [task(part, shared, names) for part in frame.to_delayed()]
-    divisions = frame.divisions if frame.known_divisions else None
-    dataframe = need("dask.dataframe", "boostline.dask", "dask")
-    return dataframe.from_delayed(parts, meta=meta, divisions=divisions)
-
-
-def _score_frame(frame: Any, model: Any, names: list[Any]) -> Any:
-    pandas = need("pandas", "boostline.dask", "dask")
-    columns = [c for c in frame.columns if c in set(model.features or frame.columns)]
-    if not len(frame):
-        return pandas.DataFrame({name: pandas.Series(dtype="float64") for name in names})
-    return pandas.DataFrame(model.score(frame[columns]), index=frame.index, columns=names)
-
-
-def rank_files(
-    model: Any, source: Any, out: Any, *, client: Any = None, **options: Any
-) -> batch.Ranked:
-    """Rank the labels of all rows of many files on a cluster; see `boostline.scale.rank_files`."""
-    return batch.rank_files(model, source, out, engine=DaskEngine(client), **options)
-
-
-def evaluate(
-    model: Any, source: Any, metrics: Any = ("rank_loss",), *, client: Any = None, **options: Any
-) -> dict[str, float]:
-    """Evaluate a model on files or a Dask frame; see `boostline.scale.evaluate`."""
-    engine = DaskEngine(client)
-    if not _is_frame(source):
-        return batch.evaluate(model, source, metrics, engine=engine, **options)
-    return batch.evaluate_parts(model, _frame_parts(source, model), metrics, engine, **options)
-
-
-def learn_by_key(
-    source: Any, *, model: Any, client: Any = None, **options: Any
-) -> many_models.LearnedByKey:
-    """Learn a model for each value of a column on a cluster; see `boostline.scale.learn_by_key`.
-
-    `source` may be a Dask frame. The store must be a folder that all workers share.
-    """
-    engine = DaskEngine(client)
-    if not _is_frame(source):
-        return many_models.learn_by_key(source, model=model, engine=engine, **options)
-    parts = _frame_parts(source, model)
-    return many_models.learn_parts_by_key(parts, model=model, engine=engine, **options)
-
-
-def _is_frame(source: Any) -> bool:
-    return hasattr(source, "to_delayed") and hasattr(source, "columns")
-
-
-def _frame_parts(frame: Any, model: Any) -> list[DaskPart]:
-    feature_columns(frame.columns, model.labels)
-    return [
-        DaskPart(delayed, place, model.features, model.labels)
-        for place, delayed in enumerate(frame.to_delayed())
-    ]
-
-
 @dataclass(frozen=True)
 class DaskPart(FramePart):
     """A partition of a Dask frame, computed where it is needed."""
 
     def frames(self) -> Iterator[Any]:
         yield self.source.compute(scheduler="synchronous")
+
+
+def score_frame(model: Any, frame: Any) -> Any:
+    """Score the rows of a Dask frame: a Dask frame with one column per label and the same index. It is lazy."""
+    names = list(range(model.n_labels)) if model.labels is None else list(model.labels)
+    pandas = need("pandas", "score_frame", "dask")
+    delayed = need("dask", "score_frame", "dask").delayed
+    meta = pandas.DataFrame({name: pandas.Series(dtype="float64") for name in names})
+    shared = delayed(model)  # one task, not a part of each
+    task = delayed(_score_frame)
+    parts = [task(part, shared, names) for part in frame.to_delayed()]
+    divisions = frame.divisions if frame.known_divisions else None
+    dataframe = need("dask.dataframe", "score_frame", "dask")
+    return dataframe.from_delayed(parts, meta=meta, divisions=divisions)
+
+
+def _score_frame(frame: Any, model: Any, names: list[Any]) -> Any:
+    pandas = need("pandas", "score_frame", "dask")
+    columns = [c for c in frame.columns if c in set(model.features or frame.columns)]
+    if not len(frame):
+        return pandas.DataFrame({name: pandas.Series(dtype="float64") for name in names})
+    return pandas.DataFrame(model.score(frame[columns]), index=frame.index, columns=names)
