@@ -39,7 +39,7 @@ def test_votes_are_by_the_cosine_with_the_mean_row_of_each_label():
     np.testing.assert_allclose(learner_arrays(model)["squares"], (sums**2).sum(axis=1), rtol=1e-4)
 
 
-def test_beyond_max_bytes_features_that_are_least_use_are_forgotten():
+def test_beyond_max_bytes_the_smallest_sums_are_forgotten():
     X, Y = documents(400)
     noise = (np.random.default_rng(2).random((400, 400)) < 0.005).astype(float)
     model = bl.LabelRanker(9, learners=[Centroids(max_bytes=16_000)], drift=None)

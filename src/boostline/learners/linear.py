@@ -132,8 +132,8 @@ class SparseLinear(Scorer):
     memory
         Rows kept for replay.
     max_bytes
-        Most memory that it may take. If the weights need more than half of it, the features with the least useful
-        weights are forgotten; if the rows need more than a quarter, the oldest of them.
+        Most memory that it may take. If the weights need more than half of it, the smallest weights are forgotten
+        and no new ones of their size are made; if the rows need more than a quarter, the oldest are forgotten.
     emphasis
         Votes are multiplied by (1 + score) to this power where the score is positive, so that the labels it is
         surest of stay first in a mixture. Its own order does not change.
@@ -205,7 +205,7 @@ class Centroids(Scorer):
     Parameters
     ----------
     max_bytes
-        Most memory that it may take. If the means need more than half of it, the least useful features are forgotten.
+        Most memory that it may take. If the means need more than half of it, their smallest numbers are forgotten.
     most_labels
         With more labels than this a committee leaves it out. None: never.
 

@@ -45,6 +45,7 @@ class SparseWeights:
         features = counts.keys
         ends = np.searchsorted(keys, features * n_labels + n_labels)
         begins = np.searchsorted(keys, features * n_labels)
+        out[prefix + "least_size"] = np.zeros(1, np.int64)
         out[prefix + "features"] = features.astype(np.int32)
         out[prefix + "n_seen"] = counts.values[:, 0].astype(np.int64)
         out[prefix + "n_weights"] = (ends - begins).astype(np.int32)

@@ -47,8 +47,6 @@ class CentroidsScorer final : public Scorer {
                 scratch_.steps.push_back({static_cast<std::int32_t>(j), static_cast<float>(importance)});
         sums_of_rows_.new_promises();
         for (const std::int32_t f : features) sums_of_rows_.make_room_for(f, scratch_.steps.size());
-        if (sums_of_rows_.bytes() + features.size() * sums_of_rows_.most_row_bytes() > most_sums())
-            sums_of_rows_.make_room_to_forget();
     }
     void learn(const Row&, const Targets&, double, const double*) noexcept override {
         const DualRow& row = scratch_.row;
@@ -66,7 +64,6 @@ class CentroidsScorer final : public Scorer {
         stay_small();
     }
     void set_max_bytes(std::size_t n) override {
-        sums_of_rows_.make_room_to_forget();
         max_bytes_ = n;
         stay_small();
     }

@@ -22,14 +22,21 @@ class LabelTable {
         if (n + n / 4 < slots_.size()) return;
         std::vector<LabelValue> before(std::max(n, size_ + size_ / 2) * 5 / 4 + 1, LabelValue{kFree, 0.0f});
         before.swap(slots_);
-        for (const LabelValue& e : before)
-            if (e.label != kFree) slots_[place(e.label)] = e;
+        size_ = 0;
+        for (const LabelValue& e : before) {
+            if (e.label == kFree || e.value == 0.0f) continue;
+            slots_[place(e.label)] = e;
+            size_ += 1;
+        }
     }
     // The value of a label, or nothing.
     const float* find(std::int32_t label) const noexcept {
         if (slots_.empty()) return nullptr;
         const LabelValue& slot = slots_[place(label)];
         return slot.label == label ? &slot.value : nullptr;
+    }
+    float* find(std::int32_t label) noexcept {
+        return const_cast<float*>(static_cast<const LabelTable*>(this)->find(label));
     }
     // The value of a label, 0 if it is new. There has to be room.
     float& operator[](std::int32_t label) noexcept {
@@ -56,6 +63,12 @@ class LabelTable {
     template <class Visit>
     void for_each(Visit&& visit) const {
         for (const LabelValue& e : slots_)
+            if (e.label != kFree) visit(e.label, e.value);
+    }
+    // The same; visit(label, value) may change the value.
+    template <class Visit>
+    void for_each_value(Visit&& visit) noexcept {
+        for (LabelValue& e : slots_)
             if (e.label != kFree) visit(e.label, e.value);
     }
     void release() noexcept {

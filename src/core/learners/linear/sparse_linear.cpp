@@ -66,11 +66,9 @@ class SparseLinearScorer final : public Scorer {
         memory_.make_room();
         Ring::draw_ages(seed_, static_cast<std::uint64_t>(clock_), n_replays_, memory_.n_kept(), scratch_.replays);
         const auto& replays = scratch_.replays;
-        std::size_t most_bytes = weights_.bytes();
         const auto make_room_for_weights = [&](const DualRow& visited) {
             weights_.prefetch(visited.index);
             for (const std::int32_t f : visited.index) weights_.make_room_for(f, kMostSteps);
-            most_bytes += visited.index.size() * weights_.most_row_bytes();
         };
         weights_.new_promises();
         make_room_for_weights(row);
@@ -80,7 +78,6 @@ class SparseLinearScorer final : public Scorer {
             const auto n_visits = static_cast<std::size_t>(std::count(replays.begin(), replays.end(), age));
             memory_.make_room_for_duals(age, n_visits * kMostSteps);
         }
-        if (most_bytes > most_weights()) weights_.make_room_to_forget();
         scratch_.reserve(padded());
     }
     void learn(const Row&, const Targets&, double importance, const double*) noexcept override {
@@ -104,7 +101,6 @@ class SparseLinearScorer final : public Scorer {
         stay_small();
     }
     void set_max_bytes(std::size_t n) override {
-        weights_.make_room_to_forget();
         max_bytes_ = n;
         stay_small();
     }

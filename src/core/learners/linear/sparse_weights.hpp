@@ -4,8 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <string>
 #include <vector>
@@ -121,55 +123,52 @@ class SparseWeights {
         bytes_ += bytes_of(row) - before;
     }
 
-    // weight += value * step, for the labels that have a step. There has to be room.
+    // weight += value * step, for the labels that have a step. There has to be room. A new weight that is smaller than
+    // what was forgotten is not made.
     void add(std::int32_t feature, float value, const LabelValue* steps, std::size_t n_steps) noexcept {
         FeatureRow& row = rows_[static_cast<std::size_t>(find(feature))];
         if (row.n_seen == 0) count(feature);  // it had been forgotten
         const std::size_t before = bytes_of(row);
-        if (!row.dense.empty()) {
-            for (std::size_t s = 0; s < n_steps; ++s)
-                change(row, row.dense[static_cast<std::size_t>(steps[s].label)], value * steps[s].value);
-        } else {
-            for (std::size_t s = 0; s < n_steps; ++s) change(row, row.entries[steps[s].label], value * steps[s].value);
+        for (std::size_t s = 0; s < n_steps; ++s) {
+            const std::int32_t label = steps[s].label;
+            const float step = value * steps[s].value;
+            float* weight = row.dense.empty() ? row.entries.find(label) : &row.dense[static_cast<std::size_t>(label)];
+            if ((weight == nullptr || *weight == 0.0f) && size_of(step) < least_size_) continue;
+            change(row, weight != nullptr ? *weight : row.entries[label], step);
         }
         bytes_ += bytes_of(row) - before;
     }
 
-    // So that `forget` needs no memory.
-    void make_room_to_forget() { order_.reserve(rows_.size()); }
-    // Forgets features, those first whose weights are least use: small, or of a feature that is rarely seen.
+    // Forgets the smallest weights of all, until the others take no more than `most_bytes`, and makes no new ones of
+    // that size. Most weights are tiny and only noise (tib-core: nine tenths of them, and without them its rankings are
+    // better). Needs no memory.
     void forget(std::size_t most_bytes) noexcept {
-        forget(most_bytes, [](std::int32_t, float) {});
+        least_size_ = std::max(least_size_, forget(most_bytes, [](std::int32_t, float) {}));
     }
-    // The same; forgotten(label, weight) is told.
+    // The same, but small weights may come again; forgotten(label, weight) is called for each. Returns the size of the
+    // smallest that are left.
     template <class Forgotten>
-    void forget(std::size_t most_bytes, Forgotten&& forgotten) noexcept {
-        order_.clear();
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-            rows_[i].use = use_of(rows_[i]);
-            order_.push_back(static_cast<std::int32_t>(i));
+    std::size_t forget(std::size_t most_bytes, Forgotten&& forgotten) noexcept {
+        std::array<std::size_t, kSizes> n_of_size{};
+        for (const FeatureRow& row : rows_)
+            each_weight(row, [&](std::int32_t, float weight) { n_of_size[size_of(weight)] += 1; });
+        // An estimate from below, as if all rows were lists, so that one or two passes are enough.
+        std::size_t size = 0, estimate = 0;
+        for (const std::size_t n : n_of_size) estimate += n * sizeof(LabelValue);
+        while (size + 1 < kSizes && estimate > most_bytes) estimate -= n_of_size[size++] * sizeof(LabelValue);
+        for (; bytes_ > most_bytes && size < kSizes; ++size) {
+            bytes_ = 0;
+            for (FeatureRow& row : rows_) {
+                forget_below(row, size + 1, forgotten);
+                bytes_ += bytes_of(row);
+            }
         }
-        std::sort(order_.begin(), order_.end(), [this](std::int32_t a, std::int32_t b) {
-            const FeatureRow &p = rows_[static_cast<std::size_t>(a)], &q = rows_[static_cast<std::size_t>(b)];
-            return p.use != q.use ? p.use < q.use : p.feature < q.feature;
-        });
-        for (const std::int32_t i : order_) {
-            if (bytes_ <= most_bytes) break;
-            FeatureRow& row = rows_[static_cast<std::size_t>(i)];
-            bytes_ -= bytes_of(row);
-            lists_ -= list_bytes(row);
-            each_weight(row, forgotten);
-            row.feature = kGone;
-        }
-        rows_.erase(
-            std::remove_if(rows_.begin(), rows_.end(), [](const FeatureRow& row) { return row.feature == kGone; }),
-            rows_.end());
-        fill_index();
+        return size;
     }
 
     // What `memory_bytes` counts, or a little more; at once.
     std::size_t held_bytes() const {
-        return rows_.capacity() * sizeof(FeatureRow) + (index_.capacity() + order_.capacity()) * 4 + lists_;
+        return rows_.capacity() * sizeof(FeatureRow) + index_.capacity() * sizeof(std::int32_t) + lists_;
     }
     // Gives back what is held for nothing: no more than `bytes` stays, unless there is no memory to move. Takes back
     // all promises, but changes no weight.
@@ -178,7 +177,6 @@ class SparseWeights {
                     rows_.end());
         for (FeatureRow& row : rows_) compact(row);
         rows_.shrink_to_fit();
-        release(order_);
         std::size_t size = 128;
         while (size < 2 * (rows_.size() + 1)) size *= 2;
         index_.resize(std::min(size, index_.size()));
@@ -200,18 +198,19 @@ class SparseWeights {
     void clear() noexcept {
         std::vector<FeatureRow>().swap(rows_);
         std::vector<std::int32_t>().swap(index_);
-        std::vector<std::int32_t>().swap(order_);
         bytes_ = lists_ = 0;
+        least_size_ = 0;
     }
 
     std::size_t memory_bytes() const {
-        std::size_t total = rows_.capacity() * sizeof(FeatureRow) + (index_.capacity() + order_.capacity()) * 4;
+        std::size_t total = rows_.capacity() * sizeof(FeatureRow) + index_.capacity() * sizeof(std::int32_t);
         for (const FeatureRow& row : rows_) total += list_bytes(row);
         return total;
     }
 
     // By feature, ascending; weights that are zero are left out.
     void save(Archive& out, const std::string& prefix) const {
+        out.add(prefix + "least_size", std::vector<std::int64_t>{static_cast<std::int64_t>(least_size_)});
         std::vector<const FeatureRow*> rows;
         std::size_t n_weights = 0;
         for (const FeatureRow& row : rows_) {
@@ -247,6 +246,8 @@ class SparseWeights {
 
     void load(const ArchiveView& in, const std::string& prefix, std::int64_t n_features) {
         SparseWeights fresh(n_labels_, least_room_);
+        const auto least_size = in.read_one<std::int64_t>(prefix + "least_size");
+        require(least_size >= 0 && least_size <= static_cast<std::int64_t>(kSizes), prefix, "least_size");
         const auto features = in.read<std::int32_t>(prefix + "features");
         std::vector<std::int32_t> lengths;
         std::vector<std::int64_t> n_seen;
@@ -278,6 +279,7 @@ class SparseWeights {
             fresh.rows_.back().n_seen = n_seen[i];
             require(n_seen[i] > 0, prefix, "n_seen");
         }
+        fresh.least_size_ = static_cast<std::size_t>(least_size);
         fresh.check(prefix);
         *this = std::move(fresh);
     }
@@ -299,7 +301,6 @@ class SparseWeights {
         std::int32_t feature = 0;
         std::int64_t n_seen = 0;     // in so many rows
         std::size_t n_nonzero = 0;   // weights that are not zero
-        double use = 0.0;            // while rows are forgotten
         std::uint64_t promises = 0;  // when room was last promised, and
         std::size_t promised = 0;    // for how many labels
         LabelTable entries;          // or
@@ -309,7 +310,6 @@ class SparseWeights {
     // fit into the fastest cache: at 50,000 labels an eighth instead of a quarter saves a quarter of a row's time.
     static constexpr std::size_t kDenseShare = 4, kDenseShareOfMany = 8, kManyLabels = 1 << 14;
     static constexpr std::size_t kRowBytes = 128;  // a FeatureRow, and its place in the index
-    static constexpr std::int32_t kGone = -1;
 
     std::size_t most_listed() const { return n_labels_ / (n_labels_ > kManyLabels ? kDenseShareOfMany : kDenseShare); }
     bool is_array(std::size_t n) const { return std::max(n, least_room_) > most_listed(); }
@@ -334,15 +334,24 @@ class SparseWeights {
         }
     }
 
-    // The sum of the squared weights, times the rows. Of whole numbers, so that their order does not matter.
-    double use_of(const FeatureRow& row) const {
-        constexpr double kUnit = 16777216.0, kMostSquare = 65536.0;
-        std::uint64_t squares = 0;
-        each_weight(row, [&](std::int32_t, float w) {
-            const double square = static_cast<double>(w) * static_cast<double>(w);
-            squares += static_cast<std::uint64_t>(std::min(square, kMostSquare) * kUnit);
-        });
-        return static_cast<double>(squares) * static_cast<double>(row.n_seen);
+    // Sizes of weights, four for each doubling: the exponent and two bits of a float.
+    static constexpr std::size_t kSizes = 1024;
+    static std::size_t size_of(float weight) noexcept {
+        std::uint32_t bits;
+        std::memcpy(&bits, &weight, sizeof(bits));
+        return (bits & 0x7fffffffu) >> 21;
+    }
+    template <class Forgotten>
+    void forget_below(FeatureRow& row, std::size_t size, Forgotten&& forgotten) noexcept {
+        const auto drop = [&](std::int32_t label, float& weight) {
+            if (weight == 0.0f || size_of(weight) >= size) return;
+            forgotten(label, weight);
+            weight = 0.0f;
+            row.n_nonzero -= 1;
+        };
+        row.entries.for_each_value(drop);
+        for (std::size_t j = 0; j < row.dense.size(); ++j) drop(static_cast<std::int32_t>(j), row.dense[j]);
+        if (row.n_nonzero == 0) row.n_seen = 0;
     }
 
     // In no order.
@@ -400,12 +409,12 @@ class SparseWeights {
     }
 
     std::size_t n_labels_, least_room_;
-    std::size_t bytes_ = 0;  // see bytes()
-    std::size_t lists_ = 0;  // what all rows' lists and arrays hold
+    std::size_t bytes_ = 0;       // see bytes()
+    std::size_t lists_ = 0;       // what all rows' lists and arrays hold
+    std::size_t least_size_ = 0;  // of a new weight
     std::uint64_t promises_ = 1;
     std::vector<FeatureRow> rows_;
     std::vector<std::int32_t> index_;  // open addressing; -1: free
-    std::vector<std::int32_t> order_;  // to forget by
 };
 
 }  // namespace boostline
