@@ -21,6 +21,7 @@ from boostline.models import Booster
 from boostline.serve.live import replica
 from boostline.serve.live.bootstrap import open_store
 from boostline.serve.live.expiry import expire_old
+from boostline.serve.live.replica_state import ReplicaState
 from boostline.serve.live.service import Service
 from boostline.serve.live.snapshots import Snapshots
 from boostline.serve.ops.compaction import compact
@@ -62,9 +63,9 @@ def test_an_erasure_that_cannot_make_snapshots_changes_nothing(store, monkeypatc
         await teach(caller, 0, 5)
         before = files(store)
         with monkeypatch.context() as patch:
-            patch.setattr(Snapshots, "write", failing)
+            patch.setattr(ReplicaState, "save", failing)
             status, _, told = await caller.request("DELETE", "/events/e1")
-        assert status == 507 and "No space left" in told["detail"]
+        assert status == 503 and "No space left" in told["detail"]
         assert files(store) == before
         (event,) = (await caller.get("/events/e1"))[2]["events"]
         assert event["relevant"] == ["b"]
@@ -243,13 +244,13 @@ def test_the_service_can_be_observed_while_it_rolls_back(store):
 
 
 def test_a_snapshot_that_failed_is_tried_again(store, monkeypatch):
-    write, calls = Snapshots.write, []
+    save, calls = ReplicaState.save, []
 
-    def once_failing(self, state):
-        calls.append(state.offset)
-        return failing() if len(calls) == 1 else write(self, state)
+    def once_failing(self, path):
+        calls.append(path)
+        return failing() if len(calls) == 1 else save(self, path)
 
-    monkeypatch.setattr(Snapshots, "write", once_failing)
+    monkeypatch.setattr(ReplicaState, "save", once_failing)
     monkeypatch.setattr(replica, "_RETRY_SECONDS", 0.0)
 
     async def work(caller):

@@ -185,14 +185,7 @@ class Models:
 
     async def save(self, name: str) -> None:
         """Make a snapshot of a model."""
-        try:
-            await asyncio.to_thread(self.replicas[name].save_now)
-        except (OSError, MemoryError) as error:
-            raise Problem(
-                507, f"a snapshot of {name} cannot be written: {error}", retry_after=30
-            ) from error
-        except RuntimeError as error:
-            raise Problem(503, str(error)) from error
+        await asyncio.to_thread(self.replicas[name].save_now)
 
     def _check_new_name(self, name: str) -> None:
         if not _NAME.fullmatch(name) or name == "champion":

@@ -60,7 +60,9 @@ class Replica:
         self._clock = self._saved_clock = state.model.clock
         self._saved_at = time.monotonic()
         self._restarts = 0 if state.is_cold else state.model.n_restarts
+        self._saved_offset = -1
         self._saving: threading.Thread | None = None
+        self._save_turn = threading.Lock()
         self._retry_at = 0.0
         #: Rings when there is something new in the log.
         self._bell: queue.SimpleQueue[None] = queue.SimpleQueue()
@@ -118,8 +120,6 @@ class Replica:
 
     def save_now(self) -> None:
         """Make a snapshot and wait until the log names it."""
-        if self._saving is not None:
-            self._saving.join()
         with self.state.turn:
             twin = self.state.frozen()
         self._save(twin)
@@ -169,27 +169,32 @@ class Replica:
         used = time.thread_time()
         twin = self.state.frozen()  # nobody else changes it, so rankings need not wait
         self.save_seconds += time.thread_time() - used
-        self._saving = threading.Thread(
+        saving = threading.Thread(
             target=self._try_to_save, args=(twin,), name=f"boostline-save-{twin.name}", daemon=True
         )
-        self._saving.start()
+        saving.start()
+        self._saving = saving
 
     def _try_to_save(self, state: ReplicaState) -> None:
         try:
             self._save(state)
-        except (OSError, MemoryError) as error:
+        except StoreError as error:
             self._retry_at = time.monotonic() + _RETRY_SECONDS
-            _LOG.error("a snapshot of %s could not be written: %s", state.name, error)
+            _LOG.error("%s", error)
 
     def _save(self, state: ReplicaState) -> None:
-        began, used = time.perf_counter(), time.thread_time()
-        told = self._snapshots.write(state)
-        self.save_seconds += time.thread_time() - used
-        event = {"snapshot": told}
-        entry = self._writer.write(Entry(kind="snapshot", body=json.dumps(event).encode()))
-        self._saved_clock, self._saved_at = state.model.clock, time.monotonic()
-        self._snapshots.apply("snapshot", event, entry.time)
-        self._snapshots.thin(state.name, entry.time)
+        with self._save_turn:
+            if state.offset < self._saved_offset:
+                return  # a later one overtook it, which an erasure may rely on
+            began, used = time.perf_counter(), time.thread_time()
+            told = self._snapshots.write(state)
+            self.save_seconds += time.thread_time() - used
+            event = {"snapshot": told}
+            entry = self._writer.write(Entry(kind="snapshot", body=json.dumps(event).encode()))
+            self._saved_clock, self._saved_offset = state.model.clock, state.offset
+            self._saved_at = time.monotonic()
+            self._snapshots.apply("snapshot", event, entry.time)
+            self._snapshots.thin(state.name, entry.time)
         _LOG.info(
             "snapshot of %s at %d: %.1f MB in %.2f s",
             *(state.name, state.offset, told["bytes"] / 1e6, time.perf_counter() - began),

@@ -23,7 +23,7 @@ from boostline.saving import load_with_extra, save
 from boostline.serve.live.features import Features
 from boostline.serve.live.label_names import LabelNames
 from boostline.serve.live.windows import Windows
-from boostline.serve.store.log import Event, Log
+from boostline.serve.store.log import Event, Log, StoreError
 
 __all__ = ["ReplicaState"]
 
@@ -95,7 +95,7 @@ class ReplicaState:
 
     def _refuse_if_torn(self) -> None:
         if not self.is_whole:
-            raise RuntimeError(
+            raise StoreError(
                 f"{self.name} failed to apply the event after {self.offset}, so it cannot be saved"
             )
 

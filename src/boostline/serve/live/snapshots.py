@@ -71,9 +71,12 @@ class Snapshots:
 
     def write(self, state: ReplicaState) -> dict[str, Any]:
         """Save a state that nobody changes; return the event that names the snapshot in the log."""
-        os.makedirs(self.folder, exist_ok=True)
         path = self._path(state.name, state.offset)
-        state.save(path)
+        try:
+            os.makedirs(self.folder, exist_ok=True)
+            state.save(path)
+        except (OSError, MemoryError) as error:
+            raise StoreError(f"a snapshot of {state.name} cannot be written: {error}") from error
         return {
             "model": state.name,
             "offset": state.offset,
