@@ -1,6 +1,9 @@
 """What the command says when something is wrong: what it is and what to do, in options and not in Python."""
 
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 from cli_files import rows, write_csv
@@ -144,3 +147,22 @@ def test_a_model_too_large_for_the_machine_says_what_it_needs(refused, tmp_path,
     write_csv(tmp_path / "d.csv", *rows(5))
     said = refused("train", "d.csv", "-l", "tag_*", "--drop", "id", *TRAIN)
     assert "not enough memory: x has" in said and "use fewer features" in said
+
+
+def test_closed_standard_input_and_narrow_locales_are_no_internal_errors(tmp_path):
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}
+    write_csv(tmp_path / "d.csv", *rows(20))
+
+    def run(line):
+        shell = ["bash", "-c", line.replace("boostline", f"{sys.executable} -m boostline")]
+        return subprocess.run(
+            shell, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+
+    done = run("boostline train - -l tag_a,tag_b -m m.blm <&-")
+    assert done.returncode == 1 and done.stderr == "error: standard input: is closed\n"
+    assert (
+        run("boostline train d.csv --drop id -l 'tag_*' -m m.blm --learners paper:2").returncode
+        == 0
+    )
+    assert run("boostline inspect m.blm").returncode == 0

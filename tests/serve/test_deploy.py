@@ -48,3 +48,13 @@ def test_options_that_they_give_are_there(name, begins, command):
     given = set(re.findall(r"--([a-z-]+)", rest.partition("\n#")[0]))
     known = {option.replace("_", "-") for option in command.__annotations__}
     assert {"store"} <= given <= known
+
+
+def test_actions_and_images_are_pinned_and_publishing_waits_for_the_gate():
+    workflows = DEPLOY.parent / ".github" / "workflows"
+    for path in workflows.glob("*.yml"):
+        uses = re.findall(r"uses: (\S+)", path.read_text())
+        assert uses and all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", one) for one in uses)
+    assert "needs: [version, gate, wheels, sdist]" in (workflows / "release.yml").read_text()
+    images = re.findall(r"^FROM (\S+)", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
+    assert images and all(re.fullmatch(r"\S+@sha256:[0-9a-f]{64}", one) for one in images)

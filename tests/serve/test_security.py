@@ -24,6 +24,7 @@ def headers(role):
 def tokens(tmp_path):
     path = tmp_path / "tokens.txt"
     path.write_text("# who\n" + "".join(f"{role} {token}\n" for role, token in TOKENS.items()))
+    path.chmod(0o600)
     return path
 
 
@@ -64,8 +65,18 @@ def test_without_tokens_only_this_machine_may_ask():
 )
 def test_token_files_that_make_no_sense_are_refused(tmp_path, text, wrong):
     (tmp_path / "t").write_text(text)
+    (tmp_path / "t").chmod(0o600)
     with pytest.raises(ValueError, match=wrong):
         read_tokens(tmp_path / "t")
+
+
+@pytest.mark.parametrize("mode", [0o604, 0o620, 0o644])
+def test_token_files_that_others_may_read_or_change_are_refused(tokens, mode):
+    tokens.chmod(mode)
+    with pytest.raises(ValueError, match=f"has the mode {mode:o}, .*: chmod 600"):
+        read_tokens(tokens)
+    tokens.chmod(0o440)
+    assert len(read_tokens(tokens)) == 3
 
 
 @pytest.mark.process

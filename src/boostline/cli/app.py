@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -103,6 +104,9 @@ def run(arguments: Sequence[str] | None = None) -> None:
     """Run a command. Errors become one line on standard error; ``BOOSTLINE_TRACEBACK=1`` shows all of it."""
     from boostline.contract.advice import speaking_to_the_shell
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a locale without "×" still shows the rest
+            stream.reconfigure(errors="replace")
     app = make_app()
     try:
         with speaking_to_the_shell():

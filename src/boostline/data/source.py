@@ -69,6 +69,8 @@ def open_bytes(source: Source) -> Iterator[BinaryIO]:
         except OSError as error:
             raise DataError(f"cannot be opened: {error.strerror or error}", path=name) from error
     elif isinstance(source, (str, os.PathLike)):
+        if sys.stdin is None:  # closed by the shell: <&-
+            raise DataError("is closed", path=name)
         raw = sys.stdin.buffer
     else:
         binary: object = getattr(source, "buffer", source)

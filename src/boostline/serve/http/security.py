@@ -6,6 +6,7 @@ import hmac
 import ipaddress
 import os
 import re
+import stat
 from functools import lru_cache
 
 from boostline.serve.errors import Problem
@@ -30,6 +31,11 @@ def read_tokens(path: str | os.PathLike[str]) -> list[tuple[str, bytes]]:
     """Read lines ``role token``; empty ones and those that begin with # are passed over."""
     tokens = []
     with open(path, encoding="utf-8") as file:
+        mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+        if mode & (stat.S_IRWXO | stat.S_IWGRP):
+            raise ValueError(
+                f"{path} has the mode {mode:o}, but other users must not read or change tokens: chmod 600 {path}"
+            )
         for number, line in enumerate(file, 1):
             words = line.split()
             if not words or words[0].startswith("#"):

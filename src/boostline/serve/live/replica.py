@@ -67,7 +67,7 @@ class Replica:
         #: Rings when there is something new in the log.
         self._bell: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._ended = False
-        #: Rows learned by this process, and seconds that it took.
+        #: Rows learned by this process, and seconds of processor time that it took.
         self.n_learned, self.busy_seconds = 0, 0.0
         #: Seconds of processor time that snapshots took.
         self.save_seconds = 0.0
@@ -141,7 +141,7 @@ class Replica:
         if self.state.offset >= to_apply:
             self._save_if_due()
             return False
-        began = time.perf_counter()
+        used = time.thread_time()
         events = self._log.to_learn(self.state.offset, to_apply, most=64)
         if not events:
             raise StoreError(f"the log lacks the events from {self.state.offset + 1} to {to_apply}")
@@ -152,7 +152,7 @@ class Replica:
         clock = self.state.model.clock
         self.n_learned += clock - self._clock
         self._clock = clock
-        self.busy_seconds += time.perf_counter() - began
+        self.busy_seconds += time.thread_time() - used
         self._save_if_due()
         return True
 
