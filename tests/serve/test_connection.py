@@ -12,6 +12,7 @@ import time
 import pytest
 import uvicorn
 from serving import LABELS, features, serving
+from wires import Wire, request
 
 import boostline as bl
 from boostline.serve.http.app import Application
@@ -24,46 +25,6 @@ from boostline.serve.live.service import Service
 from boostline.serve.live.settings import Settings
 
 pytestmark = pytest.mark.process
-
-
-def request(path, body, *headers, method="POST", version="1.1"):
-    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    lines = [f"{method} {path} HTTP/{version}", "Host: localhost", *headers]
-    if not any(line.lower().startswith("transfer-encoding") for line in headers):
-        lines.append(f"Content-Length: {len(raw)}")
-    return "\r\n".join(lines).encode() + b"\r\n\r\n" + raw
-
-
-class Wire:
-    """A connection on which bytes are sent as they are."""
-
-    def __init__(self, server):
-        host, port = server.address.split(":")
-        self.socket = socket.create_connection((host, int(port)), timeout=20)
-        self.file = self.socket.makefile("rb")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.file.close()
-        self.socket.close()
-
-    def send(self, raw):
-        self.socket.sendall(raw)
-
-    def answer(self):
-        """Status, headers and body of the next answer."""
-        status = int(self.file.readline().split()[1])
-        headers = {}
-        while (line := self.file.readline()) not in (b"\r\n", b""):
-            name, _, value = line.decode().partition(":")
-            headers[name.lower()] = value.strip()
-        return status, headers, self.file.read(int(headers.get("content-length", 0)))
-
-    @property
-    def is_closed(self):
-        return self.file.read(1) == b""
 
 
 def test_all_ways_lead_to_the_same_answer(server):

@@ -11,7 +11,7 @@ import typer
 
 from boostline.cli import options as o
 from boostline.display.logs import LogFormat
-from boostline.models.settings import Algorithm, ModelOptions, make_model, parse_learners
+from boostline.models.settings import Algorithm, Expert, ModelOptions, make_model, parse_learners
 
 __all__ = ["register"]
 
@@ -106,6 +106,13 @@ def serve(
     ] = 1000,
     max_body: Annotated[int, typer.Option(help="Bytes of a request.", min=1000)] = 1_000_000,
     max_batch: Annotated[int, typer.Option(help="Lines of a batch.", min=1)] = 1000,
+    max_bytes: Annotated[
+        int,
+        typer.Option(
+            help="Memory of a model: feedback and labels that would need more are refused.",
+            min=1_000_000,
+        ),
+    ] = 2**30,
     threads: o.ThreadsOption = 1,
     log_format: Annotated[
         LogFormat, typer.Option(help="Messages on standard error.")
@@ -134,7 +141,11 @@ def serve(
         snapshot_rows=snapshot_rows,
         threads=threads,
         limits=Limits(
-            body=max_body, batch_body=max(16 * max_body, max_body), batch=max_batch, queue=max_queue
+            body=max_body,
+            batch_body=16 * max_body,
+            batch=max_batch,
+            queue=max_queue,
+            model=max_bytes,
         ),
     )
 
@@ -196,7 +207,10 @@ def _first_model(
         raise ValueError(f"--labels has {len(names)} label, but ranking needs at least 2")
     if text:
         return _text_model(algorithm, names, learners, seed, threads)
-    return make_model(algorithm, names, ModelOptions(learners), seed=seed, threads=threads)
+    # An expert drawn for each row would make the served scores jump.
+    expert = Expert.weighted if algorithm is Algorithm.ada_olmr else None
+    options = ModelOptions(learners, expert=expert)
+    return make_model(algorithm, names, options, seed=seed, threads=threads)
 
 
 def _text_model(

@@ -9,7 +9,8 @@ from typing import Any
 from orjson import loads
 
 from boostline.serve.errors import Problem
-from boostline.serve.live.features import LONGEST_NAME, FeatureError, check_features
+from boostline.serve.live.features import FeatureError, check_features
+from boostline.serve.live.label_names import LONGEST_NAME, is_name
 from boostline.serve.live.requests import Limits
 
 __all__ = ["Body", "Field", "check_name"]
@@ -73,7 +74,7 @@ def check_name(value: Any, field: str) -> None:
     """Refuse what cannot be the name of a label or an id."""
     if not isinstance(value, str):
         raise Problem(422, f"{field} is a {kind_of(value)}, but must be a string", field)
-    if not 0 < len(value) <= LONGEST_NAME or not value.isprintable():
+    if not is_name(value):
         raise Problem(
             422,
             f"{field} is {shortened(repr(value))}, but must have 1 to {LONGEST_NAME} printable characters",

@@ -7,7 +7,7 @@ import os
 from typing import Any, NamedTuple
 
 from boostline.serve.live.features import Features
-from boostline.serve.live.label_names import LabelNames
+from boostline.serve.live.label_names import LONGEST_NAME, LabelNames, is_name
 from boostline.serve.live.replica_state import ReplicaState
 from boostline.serve.live.snapshots import Snapshots
 from boostline.serve.store.log import Log, StoreError, connect, create
@@ -37,9 +37,13 @@ def open_store(path: str, model: Any, *, texts: bool = False) -> None:
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"there is no folder {folder} for --store")
+    state = _first_state(model, texts)
+    if (odd := next((name for name in state.labels.names if not is_name(name)), None)) is not None:
+        raise ValueError(
+            f"labels has {odd[:80]!r}, but must have names of 1 to {LONGEST_NAME} printable characters"
+        )
     if not os.path.exists(path):
         create(path)
-    state = _first_state(model, texts)
     told = Snapshots(path).write(state)
     writer = Writer(path)
     try:

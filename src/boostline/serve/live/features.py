@@ -15,17 +15,16 @@ from numpy.typing import NDArray
 
 from boostline.contract.rows import LARGEST_VALUE, Rows, sparse_row
 from boostline.models.growth import CannotGrow
+from boostline.serve.live.label_names import LONGEST_NAME
 from boostline.text.features import TextFeatures
 
 if TYPE_CHECKING:
     from boostline.models import Booster
 
-__all__ = ["LONGEST_NAME", "MOST_FEATURES", "FeatureError", "Features", "check_features", "form_of"]
+__all__ = ["MOST_FEATURES", "FeatureError", "Features", "check_features", "form_of"]
 
 #: No more names than that get a place, and no more characters of names: memory and snapshots have to be bounded.
 MOST_FEATURES, _MOST_CHARACTERS = 2**16, 3_000_000
-#: Characters of a name, and of a category's word.
-LONGEST_NAME = 200
 #: Words of a text are hashed to so many places.
 TEXT_PLACES = 2**14
 #: Rows are passed on as sparse when they are long and so small a share of the places is filled.
@@ -156,6 +155,19 @@ class Features:
     @property
     def names(self) -> list[str]:
         return list(self._place)
+
+    @property
+    def width(self) -> int:
+        """Columns of a dense row; a text's row is sparse, and counts as none."""
+        return 0 if self.form == "text" else max(self._n, len(self._place))
+
+    def n_new(self, features: Any) -> int:
+        """How many columns an example would add."""
+        if isinstance(features, dict):
+            names = (_column(name, value) for name, value in features.items())
+            new = sum(name not in self._place for name in names)
+            return min(new, MOST_FEATURES - len(self._place))
+        return len(features) if isinstance(features, list) and self.form is None else 0
 
     def words(self, text: str) -> dict[int, str]:
         """The words of a text, by their places in its row."""

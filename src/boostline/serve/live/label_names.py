@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LabelError", "LabelNames"]
+__all__ = ["LONGEST_NAME", "LabelError", "LabelNames", "is_name"]
+
+#: Characters of an id, or of the name of a label or a feature.
+LONGEST_NAME = 200
+
+
+def is_name(text: str) -> bool:
+    """Whether requests may use a name."""
+    return 0 < len(text) <= LONGEST_NAME and text.isprintable()
 
 
 class LabelError(ValueError):

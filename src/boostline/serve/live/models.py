@@ -252,7 +252,10 @@ def make_model(config: dict[str, Any], labels: list[str], threads: int = 1) -> A
     try:
         algorithm = o.Algorithm(config.get("algorithm", "label_ranker"))
         text = {name: config.get(name) for name in ("learners", "edge", "loss")}
+        # An expert drawn for each row would make the served scores jump.
+        default = "weighted" if algorithm is o.Algorithm.ada_olmr else None
         expert, steps, drift = (config.get(name) for name in ("expert", "steps", "drift"))
+        expert = default if expert is None else expert
         given = o.ModelOptions(
             **{name: None if value is None else str(value) for name, value in text.items()},
             expert=None if expert is None else o.Expert(expert),

@@ -24,6 +24,7 @@ from boostline.serve.live.models import Models
 from boostline.serve.live.replica import Replica
 from boostline.serve.live.requests import FeedbackRequest, RankRequest
 from boostline.serve.live.settings import Settings
+from boostline.serve.live.size_limit import SizeLimit
 from boostline.serve.store.commit_queue import Answer, CommitQueue, Tell
 from boostline.serve.store.log import Event, Log, StoreError
 from boostline.serve.store.writer import Checkpoints, Entry, Writer
@@ -54,6 +55,7 @@ class Service:
         self.queue = CommitQueue(self.writer, self._answer, self._wake)
         self.models = Models(path, self.log, self.writer, self.queue, self.settings)
         self.labels = self.models.champion.state.labels.copy()
+        self._size_limit = SizeLimit(self.settings.limits.model)
         self._counted_from = self.writer.head
         #: Rankings up to here without feedback have expired; up to there it was assumed that nothing was relevant.
         self.expired_to, self.assumed_to = expired_to(self.log), expired_to(self.log, "none")
@@ -201,6 +203,12 @@ class Service:
         body: dict[str, Any] = {"revision": revision, "learn": learn, **told}
         if add:
             body["add"] = add
+        if learn:
+            asked = request.features
+            if known:
+                first = loads(known[0].body)
+                asked = first.get("features")
+            self._check_size(len(add), asked)
         if not known:
             self._check_features(request.features)
             body["text" if isinstance(request.features, str) else "features"] = request.features
@@ -222,11 +230,19 @@ class Service:
                     label_field,
                 )
             new.append(label)
-        if len(self.labels.names) + len(new) > self.settings.limits.labels:
-            raise Problem(
-                422, f"there would be more than {self.settings.limits.labels} labels", "relevant"
-            )
+        self._check_label_count(len(new), "relevant")
         return new
+
+    def _check_label_count(self, n_new: int, field: str) -> None:
+        most = self.settings.limits.labels
+        if len(self.labels.names) + n_new > most:
+            raise Problem(422, f"there would be more than {most} labels", field)
+
+    def _check_size(self, n_new_labels: int, features: Any = None) -> None:
+        all_learned = not len(self.queue) and not self.champion.lag()
+        n_labels = len(self.labels.names) + n_new_labels
+        known = self.champion.state.features
+        self._size_limit.check(known, n_labels, features, all_learned=all_learned)
 
     def _check_features(self, features: Any) -> None:
         state = self.champion.state
@@ -246,6 +262,8 @@ class Service:
         """Add, rename, retire or restore labels."""
         async with self.models.changing:
             self.labels.check(change)
+            self._check_label_count(len(change.get("add", ())), "add")
+            self._check_size(len(change.get("add", ())))
             await self.queue.record("labels", change)
             self.labels.apply(change)
 

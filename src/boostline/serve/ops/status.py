@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _MOST_WINDOWS = 2000
 _LATEST = 20
+#: What `latest` shows of a ranking.
+_SHOWN_CHARACTERS, _SHOWN_FEATURES = 200, 5
 _WEEK = 7 * 86400.0
 
 
@@ -43,7 +45,14 @@ def model(service: Service) -> dict[str, Any]:
         "snapshots": [s.to_dict() for s in models.snapshots.of(told["name"])],
         "changes": models.registry.changes[-50:],
         "failure": told["failure"],
+        "warnings": _warnings(models.champion.state.model),
     }
+
+
+def _warnings(model: Any) -> list[str]:
+    if getattr(model, "expert", None) == "draw":
+        return ['it draws an expert for each row, so its scores jump: use expert "weighted"']
+    return []
 
 
 def labels(service: Service) -> dict[str, Any]:
@@ -93,6 +102,8 @@ def overview(service: Service, telemetry: Telemetry) -> dict[str, Any]:
     return {
         "model": model(service),
         "members": _members(service),
+        "takes_texts": service.champion.state.features.form == "text",
+        "first_labels": [service.labels.names[i] for i in service.labels.active[:3]],
         "uptime": time.time() - service.started,
         "rankings": service.n_rankings,
         "waiting": service.n_rankings - service.n_with_feedback,
@@ -146,17 +157,25 @@ def latest(service: Service) -> list[dict[str, Any]]:
         if ranked.answer is None or ranked.id is None:
             continue
         told = [e.data for e in service.log.of_id(ranked.id) if e.kind == "feedback"]
-        shown = json.loads(ranked.answer)
+        shown, request = json.loads(ranked.answer), ranked.data
         found.append(
             {
                 "id": ranked.id,
                 "time": ranked.time,
                 "version": shown["version"],
+                "text": (request.get("text") or "")[:_SHOWN_CHARACTERS],
+                "features": _first_features(request.get("features")),
                 "labels": shown["labels"][:3],
                 "relevant": told[-1]["relevant"] if told else None,
             }
         )
     return found
+
+
+def _first_features(features: Any) -> dict[str, Any]:
+    """A few features by name, to tell a ranking from others."""
+    named = features.items() if isinstance(features, dict) else enumerate(features or ())
+    return {str(name): value for name, value in itertools.islice(named, _SHOWN_FEATURES)}
 
 
 def event(service: Service, id: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 "use strict";
 
 const SECONDS = 2;
+const FEW = 10; // examples of a label, below which its loss says nothing
 const $ = (id) => document.getElementById(id);
 let metric = "rank_loss";
 let token = sessionStorage.getItem("token") || "";
@@ -22,6 +23,7 @@ async function ask(path, method = "GET", body = null) {
   const answer = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
   const told = await answer.json();
   if (answer.status === 401) $("token-form").hidden = false;
+  document.body.classList.toggle("closed", answer.status === 401);
   if (!answer.ok) throw Object.assign(new Error(told.detail || answer.statusText), { status: answer.status });
   return told;
 }
@@ -55,8 +57,8 @@ function showTop(now, windows) {
   const model = now.model;
   $("state-text").textContent = `· ${model.name} v${model.version}` + (model.cold ? " · cold: nothing learned yet" : "") +
     ` · learned ${model.clock.toLocaleString("en")} rows · ${now.waiting.toLocaleString("en")} waiting for labels · up ${span(now.uptime)}` +
-    (model.failure ? ` · LEARNING HAS STOPPED: ${model.failure}` : "");
-  $("state-text").className = model.failure ? "bad" : "";
+    (model.failure ? ` · LEARNING HAS STOPPED: ${model.failure}` : "") + model.warnings.map((w) => ` · ${w}`).join("");
+  $("state-text").className = model.failure || model.warnings.length ? "bad" : "";
   const last = windows.slice(-40);
   const better = now.rank_loss !== null && now.rank_loss_before !== null && now.rank_loss <= now.rank_loss_before * 1.1;
   const judged = now.rank_loss === null || now.rank_loss_before === null ? "" : better ? "good" : "bad";
@@ -120,7 +122,7 @@ function showHistory(history, champion, members, turnover) {
   const heavy = [...Array(count).keys()].sort((a, b) => Math.abs(ours[ours.length - 1].weights[b]) - Math.abs(ours[ours.length - 1].weights[a])).slice(0, 5);
   $("weights").replaceChildren(chart("weights", heavy.map((i) => ({ name: members[i], points: ours.filter((w) => w.weights && w.weights.length > i && w.to).map((w) => [w.to, Math.abs(w.weights[i])]) })), [], 160),
     make("p", { class: "legend" }, ...heavy.map((i, n) => make("span", { class: `t${n}` }, `— ${members[i]}`))),
-    make("p", { class: "dim" }, turnover ? `At the present pace they change completely in ${Math.round(turnover).toLocaleString("en")} rows.` : ""));
+    make("p", { class: "dim" }, turnover ? `Weights adapt over about ${Math.round(turnover).toLocaleString("en")} rows.` : ""));
 }
 
 function labelRows(history, champion) {
@@ -133,8 +135,8 @@ function labelRows(history, champion) {
   };
   const rows = now.reduce((sum, w) => sum + w.rows, 0) || 1;
   return history.labels.map((label, i) => ({ label, place: i, now: mean(now, i), before: mean(before, i),
-    share: now.reduce((sum, w) => sum + (w.labels.relevant[i] || 0), 0) / rows }))
-    .filter((row) => !history.retired.includes(row.place)).sort((a, b) => (b.now ?? -1) - (a.now ?? -1));
+    examples: windows.reduce((sum, w) => sum + (w.labels.relevant[i] || 0), 0), share: now.reduce((sum, w) => sum + (w.labels.relevant[i] || 0), 0) / rows }))
+    .filter((row) => !history.retired.includes(row.place)).sort((a, b) => (a.examples < FEW) - (b.examples < FEW) || (b.now ?? -1) - (a.now ?? -1));
 }
 
 function showLabels(history, champion) {
@@ -142,7 +144,7 @@ function showLabels(history, champion) {
   const rows = labelRows(history, champion).slice(0, 12).map((row) => {
     const drifts = row.now !== null && row.before !== null && row.now > 1.3 * row.before + 0.02;
     return make("tr", {}, make("td", {}, row.label), make("td", {}, percent(row.share)), make("td", {}, number(row.now)), make("td", {}, number(row.before)),
-      make("td", { class: "bad" }, drifts ? "getting worse" : ""));
+      row.examples < FEW ? make("td", { class: "dim" }, "few examples") : make("td", { class: "bad" }, drifts ? "getting worse" : ""));
   });
   $("labels").replaceChildren(head, ...rows);
 }
@@ -161,11 +163,11 @@ async function showLatest() {
   const latest = await ask("latest");
   if (JSON.stringify(latest) === shownLatest) return; // so that buttons keep the focus
   shownLatest = JSON.stringify(latest);
-  const head = make("tr", {}, ...["id", "first labels", "came back", ""].map((t, i) => make("th", { scope: "col", class: i ? "text" : "" }, t)));
-  $("latest").replaceChildren(head, ...latest.slice(0, 10).map((one) => make("tr", {}, make("td", { class: "id", title: one.id }, one.id),
-    make("td", { class: "text" }, one.labels.map((l) => `${l.label} ${percent(l.probability)}`.replaceAll(" ", "\u00a0")).join(", ")),
-    make("td", { class: one.relevant === null ? "text dim" : "text" }, one.relevant === null ? "waiting" : one.relevant.join(", ") || "none"),
-    make("td", {}, one.labels.length ? make("button", { type: "button", click: () => showWhy(one.id, one.labels[0].label) }, "why") : ""))));
+  const features = (one) => Object.entries(one.features).map(([name, value]) => `${name} = ${typeof value === "number" ? Number(value.toPrecision(4)) : value ?? "missing"}`).join(", ");
+  $("latest").replaceChildren(...latest.slice(0, 10).map((one) => make("li", {}, make("p", { title: one.id }, one.text || features(one) || one.id),
+    make("p", { class: "dim" }, one.labels.map((l) => `${l.label} ${percent(l.probability)}`.replaceAll(" ", "\u00a0")).join(", "),
+      one.relevant === null ? " · waiting for labels " : " · came back: ", make("b", {}, one.relevant === null ? "" : one.relevant.join(", ") || "none"), " ",
+      one.labels.length ? make("button", { type: "button", click: () => showWhy(one.id, one.labels[0].label) }, "why") : ""))));
 }
 
 function sure(text) {
@@ -211,14 +213,29 @@ async function refresh() {
   try {
     const [now, history] = await Promise.all([ask("overview"), ask("history?windows=300")]);
     $("token-form").hidden = true;
+    showFirstSteps(now);
     showTop(now, (history.models[now.model.name] || []));
     showHistory(history, now.model.name, now.members, now.weights_rows);
     showLabels(history, now.model.name);
     showModels(now, history);
     await showLatest().catch((error) => { $("latest").replaceChildren(make("tr", {}, make("td", { class: "dim" }, error.message))); });
   } catch (error) {
-    $("state-text").textContent = `· ${error.message}`;
-    $("state-text").className = "bad";
+    const asks = error.status === 401;
+    $("state-text").textContent = !asks ? `· ${error.message}` : token ? "· the service does not know this token" : "";
+    $("state-text").className = asks && !token ? "" : "bad";
+  }
+}
+
+// Until something is ranked or learned there is nothing to show but how to begin.
+function showFirstSteps(now) {
+  const isNew = now.rankings === 0 && now.model.cold;
+  document.body.classList.toggle("new", isNew);
+  if (!isNew || $("first-steps").hasChildNodes()) return;
+  const what = now.takes_texts ? '"text": "printer is offline"' : '"features": {"f0": 0.3, "colour": "red"}';
+  const curl = (path, body) => `curl -s ${location.origin}${path}${token ? " -H 'Authorization: Bearer YOUR_TOKEN'" : ""} -d '${body}'`;
+  const labels = JSON.stringify(now.first_labels.slice(0, 1));
+  for (const [text, command] of [["Rank an example:", curl("/rank", `{"id": "a1", ${what}}`)], ["Send its labels later:", curl("/feedback", `{"id": "a1", "relevant": ${labels}}`)]]) {
+    $("first-steps").append(make("p", {}, text), make("pre", {}, command), make("button", { type: "button", click: () => navigator.clipboard.writeText(command) }, "copy"));
   }
 }
 
