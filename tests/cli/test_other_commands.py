@@ -117,13 +117,17 @@ def test_evaluate_train_then_test(boostline, data_folder):
     )
     assert done.code == 0, done.err
     results = {(r["model"], r["order"]): r for r in done.json["results"]}
-    assert len(results) == 8 and results["ada_olmr", "file"]["n_runs"] == 2
+    assert len(results) == 8 and results["AdaOLMR", "file"]["n_runs"] == 2
     data = bl.data.load("emotions")
     model = bl.AdaOLMR(labels=data.labels, learners=bl.learners.paper_trees(5), seed=1)
     expected = bl.evaluate.train_then_test(model, data, "shuffled", 1).rank_loss
-    run = results["ada_olmr", "shuffled"]["runs"][1]
+    run = results["AdaOLMR", "shuffled"]["runs"][1]
     assert run["metrics"]["rank_loss"] == expected
-    assert set(run["metrics"]) == {"rank_loss", "coverage", "one_error", "log_loss", "ece"}
+    assert set(run["metrics"]) == {
+        *bl.evaluate.STANDARD,
+        *("coverage", "one_error", "micro_f1", "macro_f1", "log_loss", "ece"),
+    }
+    assert "measured on the other 202" in done.err and "2 seeds: 16 runs" in done.err
 
 
 def test_evaluate_a_file_prequentially(csv_file, boostline, tmp_path):
@@ -133,13 +137,31 @@ def test_evaluate_a_file_prequentially(csv_file, boostline, tmp_path):
     )
     assert done.code == 0, done.err
     assert done.json["n"] == 1000
-    assert set(done.json["models"]) == {"ada_olmr", "decayed_counts"}
+    assert set(done.json["models"]) == {"AdaOLMR", "DecayedCounts"}
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
     table = boostline(
         *("evaluate", "data.csv", "--labels", "tag_*", "--drop", "id", "--learners", "paper:2"),
         *("--train-rows", "700", "--seeds", "1", "--order", "file", "--no-baseline"),
     )
-    assert "train-then-test" in table.out and "online_bmr" in table.out
+    assert "OnlineBMR" in table.out and "micro-F1" in table.out
+    assert table.out.count("rank loss") == 1  # one table
+
+
+def test_evaluate_prints_what_people_paste(csv_file, boostline):
+    common = ("evaluate", "data.csv", "--labels", "tag_*", "--drop", "id", "-a", "label_ranker")
+    told = {
+        form: boostline(*common, "--learners", "paper:2", form).out
+        for form in ("--csv", "--markdown", "--html")
+    }
+    assert told["--csv"].splitlines()[0].startswith("model,seed,rank_loss,precision@1")
+    assert told["--markdown"].count("| LabelRanker |") == 1
+    assert "<table" in told["--html"] and told["--html"].startswith("<!doctype html>")
+    labels = boostline(*common, "--learners", "paper:2", "--by-label", "--csv").out.splitlines()
+    assert labels[0] == "model,label,relevant,named,precision,recall,f1" and len(labels) == 5
+    shown = boostline(*common, "--learners", "paper:2", "--by-label").out
+    assert "LabelRanker, by label" in shown and "recall" in shown
+    both = boostline(*common, "--csv", "--json")
+    assert both.code == 2 and "only one of" in both.err
 
 
 def test_data_lists_and_describes(csv_file, boostline, data_folder):
@@ -265,10 +287,10 @@ def test_completion_is_there(boostline):
 def test_evaluate_takes_what_belongs_to_one_algorithm(csv_file, boostline):
     options = ("evaluate", "data.csv", "--labels", "tag_*", "--drop", "id", "--json")
     one = boostline(*options, "--drift", "none", "--learners", "paper:3")
-    assert (one.code, set(one.json["models"])) == (0, {"label_ranker", "decayed_counts"}), one.err
+    assert (one.code, set(one.json["models"])) == (0, {"LabelRanker", "DecayedCounts"}), one.err
     both = boostline(*options, "--expert", "draw", "--edge", "auto", "--learners", "paper:3")
-    assert set(both.json["models"]) == {"ada_olmr", "online_bmr", "decayed_counts"}
+    assert set(both.json["models"]) == {"AdaOLMR", "OnlineBMR", "DecayedCounts"}
     default = boostline(*options, "-a", "label_ranker", "--no-baseline")
     assert default.code == 0, default.err
     loss = {name: run["metrics"]["rank_loss"] for name, run in both.json["models"].items()}
-    assert default.json["models"]["label_ranker"]["metrics"]["rank_loss"] < min(loss.values())
+    assert default.json["models"]["LabelRanker"]["metrics"]["rank_loss"] < min(loss.values())

@@ -134,17 +134,17 @@ def test_evaluate_learns_some_rows_and_is_measured_on_the_others(boostline, tmp_
     result = boostline(*common, "--test", "b.jsonl", "--seeds", 1, "--order", "file", "--freeze")
     assert result.code == 0, result.err
     loss = {one["model"]: one["mean"]["rank_loss"] for one in result.json["results"]}
-    assert loss["label_ranker"] < 0.3 * loss["decayed_counts"]
+    assert loss["TextRanker"] < 0.3 * loss["DecayedCounts"]
     told = {one["model"]: one["mean"].get("log_loss") for one in result.json["results"]}
     model = TextRanker(labels=sorted({tag for row in tickets(150) for tag in row["tags"]}), seed=0)
     for row in tickets(150):
         model.learn(row["body"], row["tags"])
     likely = model.probabilities([row["body"] for row in tickets(50, seed=1)])
     relevant = [[tag in row["tags"] for tag in model.labels] for row in tickets(50, seed=1)]
-    assert told["label_ranker"] == pytest.approx(bl.metrics.log_loss(relevant, likely))
+    assert told["TextRanker"] == pytest.approx(bl.metrics.log_loss(relevant, likely))
     result = boostline(*common, "--protocol", "prequential")
     assert result.code == 0
-    assert 0 < result.json["models"]["label_ranker"]["metrics"]["log_loss"] < np.log(2)
+    assert 0 < result.json["models"]["TextRanker"]["metrics"]["log_loss"] < np.log(2)
 
 
 @pytest.mark.parametrize(

@@ -26,10 +26,13 @@ def test_mean_and_spread_are_those_of_the_runs(data, logistic):
         assert result.mean("logistic", "shuffled", metric) == pytest.approx(statistics.mean(values))
         assert result.sd("logistic", "shuffled", metric) == pytest.approx(statistics.stdev(values))
     assert result.sd("logistic", "file") == 0
-    header, _, first, _ = result.table().splitlines()
-    assert "rank_loss, file" in header
+    header, _, *lines = result.table().splitlines()
+    assert header.split()[:5] == ["model", "order", "rank", "loss", "coverage"]
+    assert [line.split()[:2] for line in lines] == [
+        [model, order] for order in ("file", "shuffled") for model in ("logistic", "counts")
+    ]
     mean, sd = result.mean("logistic", "shuffled"), result.sd("logistic", "shuffled")
-    assert f"{mean:.4f} ± {sd:.4f}" in first
+    assert f"{mean:.4f} ± {sd:.4f}" in lines[2]
     told = json.loads(json.dumps(result.to_dict()))
     assert [r["n_runs"] for r in told["results"]] == [3, 3, 3, 3]
 

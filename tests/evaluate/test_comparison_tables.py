@@ -38,10 +38,14 @@ def test_the_frame_has_every_run(result):
 
 def test_markdown_and_latex_have_the_cells_of_the_table(result):
     markdown, latex = result.markdown(), result.latex()
-    assert markdown.count("\n|") == 4
+    assert markdown.count("\n|") == 5
     assert r"counts\_only &" in latex
     assert r"$\pm$" in latex
-    assert latex.count("&") == 3 * 3
+    assert latex.count("&") == 5 * 8  # model, order, five metrics, two times
+    assert result._repr_html_() == result.html() and "<table" in result.html()
+    lines = result.csv().splitlines()
+    assert lines[0].startswith("model,order,seed,rank_loss,precision@1,micro_f1")
+    assert len(lines) == 1 + 8
     figure = f"{result.mean('linear', 'file'):.4f}"
     assert figure in markdown and figure in latex
 

@@ -105,7 +105,7 @@ def test_prequential_reports_them_and_leaves_out_models_without(delay: int) -> N
     assert result["ranker"].metrics["log_loss"] == pytest.approx(log_loss, rel=1e-12)
     assert result["ranker"].metrics["ece"] == pytest.approx(ece, rel=1e-12)
     assert "ece" not in result["counts"].metrics
-    assert "log_loss" in result.table() and " - " in result.table()
+    assert "log loss" in result.table() and " – " in result.table()  # noqa: RUF001
     json.dumps(result.to_dict(), allow_nan=False)
 
 
@@ -150,13 +150,15 @@ def test_rivers_probabilities_are_judged() -> None:
 def test_compare_has_them_in_every_form() -> None:
     models = {"ranker": ranker, "counts": lambda seed: DecayedCounts(K)}
     result = evaluate.compare(models, data(), seeds=(0, 1))
-    assert result.metrics == ["rank_loss", "log_loss", "ece"]
+    of_ranks = ["rank_loss", "precision@1", "precision@3"]
+    assert result.metrics == [*of_ranks, "micro_f1", "macro_f1", "log_loss", "ece"]
     runs = result.runs["ranker", "shuffled"]
     mean = np.mean([run.metrics["log_loss"] for run in runs])
     assert result.mean("ranker", "shuffled", "log_loss") == pytest.approx(mean)
     assert np.isnan(result.mean("counts", "file", "ece"))
-    for text in (result.table("ece"), result.markdown("ece"), result.latex("ece")):
-        assert f"{result.mean('ranker', 'file', 'ece'):.4f}" in text
+    for text in (result.table(), result.markdown(), result.latex()):
+        for metric in ("rank_loss", "precision@3", "micro_f1", "macro_f1", "log_loss"):
+            assert f"{result.mean('ranker', 'file', metric):.4f}" in text
     assert result.frame()["log_loss"].isna().sum() == 4
     of_model = {(one["model"], one["order"]): one["mean"] for one in result.to_dict()["results"]}
     assert of_model["ranker", "file"]["ece"] == result.mean("ranker", "file", "ece")
@@ -172,4 +174,50 @@ def test_compare_has_them_in_every_form() -> None:
 
 def test_they_may_be_named_among_the_metrics() -> None:
     named = evaluate.train_then_test(ranker(), data(), metrics=["ece", "one_error"])
-    assert list(named.metrics) == ["rank_loss", "one_error", "log_loss", "ece"]
+    of_probabilities = ["micro_f1", "macro_f1", "log_loss", "ece"]
+    assert list(named.metrics) == ["rank_loss", "one_error", *of_probabilities]
+
+
+def f1_by_hand(Y: Any, P: Any, known: Any) -> tuple[float, float, Any]:
+    """Online F-measure optimisation (Busa-Fekete et al., 2015), label by label in plain loops."""
+    right = named = relevant = 0
+    own = np.zeros((K, 3), int)
+    of_label = np.zeros((K, 3), int)
+    for truth, p, is_known in zip(Y, P, known, strict=True):
+        threshold = (right + 1) / (named + relevant + 3)
+        for j in range(K):
+            if not is_known[j]:
+                continue
+            least = (own[j, 0] + 2 * threshold) / (own[j, 1] + own[j, 2] + 2)
+            own[j] += [truth[j] and p[j] > least, p[j] > least, truth[j]]
+            of_label[j] += [truth[j] and p[j] > threshold, p[j] > threshold, truth[j]]
+        right, named, relevant = (int(one) for one in of_label.sum(axis=0))
+    macro = np.mean(2 * own[:, 0] / np.maximum(own[:, 1] + own[:, 2], 1))
+    return 2 * right / (named + relevant), float(macro), of_label
+
+
+@pytest.mark.parametrize("unknown", [False, True])
+def test_f1_is_that_of_the_label_sets_that_probabilities_lead_to(unknown: bool) -> None:
+    given = data(unknown)
+    run = evaluate.train_then_test(ranker(), given)
+    P = one_by_one(ranker(), given)
+    known = np.ones((N, K), bool) if given.unknown is None else ~given.unknown
+    micro, macro, counts = f1_by_hand(given.Y[N_TRAIN:], P, known[N_TRAIN:])
+    assert run.metrics["micro_f1"] == pytest.approx(micro)
+    assert run.metrics["macro_f1"] == pytest.approx(macro)
+    for row, (right, named, relevant) in zip(run.by_label(), counts.tolist(), strict=True):
+        assert (row["relevant"], row["named"]) == (relevant, named)
+        assert row["precision"] == pytest.approx(right / named)
+        assert row["recall"] == pytest.approx(right / relevant)
+        assert row["f1"] == pytest.approx(2 * right / (named + relevant))
+    frame = run.labels_frame()
+    assert frame["relevant"].sum() == (given.Y[N_TRAIN:] & known[N_TRAIN:]).sum()
+    assert evaluate.train_then_test(DecayedCounts(K), given).by_label() == []
+
+
+def test_f1_is_about_that_of_predict() -> None:
+    given = data()
+    model = ranker()
+    run = evaluate.train_then_test(model, given, freeze=True)
+    found = bl.metrics.micro_f1(given.Y[N_TRAIN:], model.predict(given.X[N_TRAIN:]))
+    assert run.metrics["micro_f1"] == pytest.approx(found, abs=0.02)

@@ -34,7 +34,7 @@ def test_interrupt_in_the_stream_returns_what_there_is(data, logistic, delay, pe
     assert result["OnlineLogistic"].n_learned == 100 - pending
     alone = prequential(logistic(), stream_of(data)[:100], delay=delay)
     assert result["OnlineLogistic"].metrics == alone["OnlineLogistic"].metrics
-    assert "stopped early" in result.table()
+    assert "Stopped early" in result.table()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT to itself")

@@ -162,7 +162,7 @@ def test_result_for_programs_and_for_people(data, logistic, tmp_path):
     assert len(told["curves"]["ndcg@3"]["n"]) == 80
     assert "curves" not in run.to_dict(curves=False)
     header, _, line = run.table().splitlines()
-    assert header.split()[:3] == ["model", "rank_loss", "ndcg@3"]
+    assert header.split()[:3] == ["model", "rank", "loss"]
     assert line.split()[:2] == ["logistic", f"{run.rank_loss:.4f}"]
     run.plot(tmp_path / "run.png")
     assert (tmp_path / "run.png").read_bytes()[:4] == b"\x89PNG"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from typing import Any
 
 NONE = "–"  # noqa: RUF001 - the dash that stands for "none" in tables
 _NUMBER = r"[-+]?(\d[\d,]*(\.\d*)?|\.\d+)(e[-+]?\d+)?"
@@ -101,7 +104,9 @@ class Table:
             for row in (self.columns, *self.rows)
         )
         rule = "|" + "".join("---:|" if number else "---|" for number in self.numeric)
-        return "\n".join([f"**{self.title}.** {self.note}", "", head, rule, *body, ""])
+        title = f"**{self.title}.** " if self.title else ""
+        above = [f"{title}{self.note}", ""] if title or self.note else []
+        return "\n".join([*above, head, rule, *body, ""])
 
     def latex(self) -> str:
         r"""The table in LaTeX, with the lines of the package booktabs.
@@ -146,6 +151,13 @@ class Table:
             for row in cells
         ]
         return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
+
+
+def to_csv(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Write CSV; None is an empty field."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([header, *rows])
+    return text.getvalue()
 
 
 def share(value: float, digits: int = 1) -> str:

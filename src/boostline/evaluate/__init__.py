@@ -13,7 +13,7 @@ from boostline.evaluate.comparison import Comparison, compare
 from boostline.evaluate.curves import Curve
 from boostline.evaluate.feedback import TopK
 from boostline.evaluate.holdout import row_order, train_then_test
-from boostline.evaluate.judged_models import Ranker
+from boostline.evaluate.judged_models import STANDARD, Ranker
 from boostline.evaluate.peers import (
     BatchPeer,
     RiverWeakLearner,
@@ -21,11 +21,13 @@ from boostline.evaluate.peers import (
     SklearnWeakLearner,
 )
 from boostline.evaluate.probabilities import ProbabilityReport, judge_probabilities
+from boostline.evaluate.reports import label_report, records_csv
 from boostline.evaluate.runs import Run, Seconds
 from boostline.evaluate.significance import PairedTest, RankTest, friedman_nemenyi, wilcoxon
 from boostline.evaluate.test_then_learn import Prequential, prequential
 
 __all__ = [
+    "STANDARD",
     "BatchPeer",
     "Comparison",
     "Curve",
@@ -44,7 +46,9 @@ __all__ = [
     "compare",
     "friedman_nemenyi",
     "judge_probabilities",
+    "label_report",
     "prequential",
+    "records_csv",
     "row_order",
     "train_then_test",
     "wilcoxon",

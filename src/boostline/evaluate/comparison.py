@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from boostline.display.progress import ProgressLike
-from boostline.display.tables import Table
+from boostline.display.progress import ProgressLike, show_progress
 from boostline.evaluate.holdout import Order, train_then_test
-from boostline.evaluate.judged_models import MetricLike
+from boostline.evaluate.judged_models import STANDARD, MetricLike
+from boostline.evaluate.reports import Report
 from boostline.evaluate.runs import OF_PROBABILITIES, Run
 from boostline.evaluate.significance import PairedTest, wilcoxon
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Report):
     """The result of `compare`.
 
     Attributes
@@ -34,50 +34,28 @@ class Comparison:
 
     def mean(self, model: str, order: str, metric: str = "rank_loss") -> float:
         """Return the mean over the seeds; NaN if none was run."""
-        values = self._values(model, order, metric)
+        values = self.values(model, order, metric)
         return statistics.fmean(values) if values else math.nan
 
     def sd(self, model: str, order: str, metric: str = "rank_loss") -> float:
         """Return the standard deviation over the seeds (n - 1); NaN with fewer than two."""
-        values = self._values(model, order, metric)
+        values = self.values(model, order, metric)
         return statistics.stdev(values) if len(values) > 1 else math.nan
 
-    def table(self, metric: str = "rank_loss") -> str:
-        """Return a text table: a line per model, a column per order, mean ± sd over the seeds.
+    def _lines(self) -> Iterator[tuple[dict[str, str], list[Run]]]:
+        for (model, order), runs in self.runs.items():
+            yield {"model": model, "order": order}, runs
 
-        Parameters
-        ----------
-        metric
-            One of `metrics`. ``"log_loss"`` and ``"ece"`` are there for models that give probabilities.
-        """
-        return self._table(metric).text()
+    @property
+    def first_runs(self) -> dict[str, Run]:
+        """The first run of each model and order, by both names."""
+        return {f"{m}, {order}": runs[0] for (m, order), runs in self.runs.items() if runs}
 
-    def markdown(self, metric: str = "rank_loss") -> str:
-        """Return the same table in Markdown."""
-        return self._table(metric).markdown()
+    def plot_curves(self, path: str | PathLike[str], title: str | None = None) -> None:
+        """Draw the learning curves of the first runs along the test rows; needs matplotlib."""
+        from boostline.evaluate.plots import plot_runs
 
-    def latex(self, metric: str = "rank_loss") -> str:
-        """Return the same table in LaTeX (package booktabs)."""
-        return self._table(metric).latex()
-
-    def frame(self) -> Any:
-        """Return all runs as a pandas frame: a row per run, a column per metric."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            [
-                {
-                    "model": model,
-                    "order": order,
-                    "seed": run.seed,
-                    **run.metrics,
-                    "cpu_seconds": run.seconds.cpu,
-                    "examples": run.n,
-                }
-                for (model, order), runs in self.runs.items()
-                for run in runs
-            ]
-        )
+        plot_runs(self.first_runs, path, title)
 
     def plot(self, path: str | PathLike[str], metric: str = "rank_loss") -> None:
         """Draw mean and spread of every model into a file (PNG, SVG or PDF by its ending); needs matplotlib."""
@@ -126,18 +104,6 @@ class Comparison:
                 )
         return wilcoxon(a[0].values[metric], b[0].values[metric])
 
-    def _table(self, metric: str) -> Table:
-        models = list(dict.fromkeys(model for model, _ in self.runs))
-        orders = list(dict.fromkeys(order for _, order in self.runs))
-        lines = []
-        for model in models:
-            seconds = [run.seconds.cpu for order in orders for run in self.runs[model, order]]
-            cpu = f"{statistics.fmean(seconds):.2f}" if seconds else ""
-            cells = [self._cell(model, order, metric) for order in orders]
-            lines.append([model, *cells, cpu])
-        header = ["model", *(f"{metric}, {order}" for order in orders), "CPU s per run"]
-        return Table(header, lines, f"{metric}, mean ± standard deviation over the seeds")
-
     def to_dict(self, curves: bool = False) -> dict[str, Any]:
         """Return the result as values for JSON."""
         results = []
@@ -155,9 +121,10 @@ class Comparison:
             )
         return {"results": results, "stopped": self.stopped}
 
-    def _values(self, model: str, order: str, metric: str) -> list[float]:
+    def values(self, model: str, order: str, metric: str) -> list[float]:
+        """Return one value per run; fewer for metrics of probabilities, which not every model has."""
         runs = self.runs[model, order]
-        if metric in OF_PROBABILITIES:  # not every model has them
+        if metric in OF_PROBABILITIES:
             runs = [run for run in runs if metric in run.metrics]
         return [run.metrics[metric] for run in runs]
 
@@ -167,19 +134,13 @@ class Comparison:
         found = (name for runs in self.runs.values() for run in runs for name in run.metrics)
         return list(dict.fromkeys(found))
 
-    def _cell(self, model: str, order: str, metric: str) -> str:
-        mean, sd = self.mean(model, order, metric), self.sd(model, order, metric)
-        if math.isnan(mean):
-            return "-"
-        return f"{mean:.4f}" if math.isnan(sd) else f"{mean:.4f} ± {sd:.4f}"
-
 
 def compare(
     models: Mapping[str, Callable[[int], Any]],
     data: Any,
     orders: Iterable[Order] = ("file", "shuffled"),
     seeds: Iterable[int] = (0, 1, 2),
-    metrics: MetricLike | Iterable[MetricLike] = ("rank_loss",),
+    metrics: MetricLike | Iterable[MetricLike] = STANDARD,
     *,
     block: int = 256,
     mini_batch: int = 1,
@@ -228,24 +189,25 @@ def compare(
         [metrics] if isinstance(metrics, str) or not isinstance(metrics, Iterable) else [*metrics]
     )
     runs: dict[tuple[str, str], list[Run]] = {(m, o): [] for o in orders for m in models}
-    for order in orders:
-        for seed in seeds:
-            for name, make in models.items():
-                run = train_then_test(
-                    make(seed),
-                    data,
-                    order,
-                    seed,
-                    metrics,
-                    block=block,
-                    mini_batch=mini_batch,
-                    freeze=freeze,
-                    progress=progress,
-                    name=name,
-                )
-                if run.stopped:
-                    return Comparison(runs, stopped=True)
-                runs[name, order].append(run)
+    n = int(data.X.shape[0])
+    wanted = [(order, seed, name) for order in orders for seed in seeds for name in models]
+    with show_progress(progress, f"{len(wanted)} runs", n * len(wanted), "rows") as advance:
+        for i, (order, seed, name) in enumerate(wanted):
+            run = train_then_test(
+                models[name](seed),
+                data,
+                order,
+                seed,
+                metrics,
+                block=block,
+                mini_batch=mini_batch,
+                freeze=freeze,
+                progress=lambda done, _, first=i * n: advance.to(first + done),  # type: ignore[misc]
+                name=name,
+            )
+            if run.stopped:
+                return Comparison(runs, stopped=True)
+            runs[name, order].append(run)
     return Comparison(runs, stopped=False)
 
 

@@ -12,7 +12,13 @@ from boostline.contract.frames import take_rows
 from boostline.contract.numbers import whole_number
 from boostline.display.progress import ProgressLike, show_progress
 from boostline.evaluate.callers import caller_for
-from boostline.evaluate.judged_models import Candidate, MetricLike, make_metrics, named_models
+from boostline.evaluate.judged_models import (
+    STANDARD,
+    Candidate,
+    MetricLike,
+    make_metrics,
+    named_models,
+)
 from boostline.evaluate.long_jobs import Interrupt
 from boostline.evaluate.runs import Run
 from boostline.evaluate.streams import Item, Labels, NamedData
@@ -26,7 +32,7 @@ def train_then_test(
     data: Any,
     order: Order = "file",
     seed: int | None = None,
-    metrics: MetricLike | Iterable[MetricLike] = ("rank_loss",),
+    metrics: MetricLike | Iterable[MetricLike] = STANDARD,
     *,
     block: int = 256,
     mini_batch: int = 1,
@@ -127,7 +133,7 @@ def train_then_test(
         "n_labels": labels.n_labels,
         "window": window,
     }
-    return candidate.run(interrupt.stopped, settings)
+    return candidate.run(interrupt.stopped, settings, labels.names)
 
 
 def row_order(

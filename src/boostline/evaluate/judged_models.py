@@ -13,6 +13,7 @@ from boostline.evaluate.callers import Caller, Predicted
 from boostline.evaluate.curves import CurveRecorder
 from boostline.evaluate.runs import OF_PROBABILITIES, Run, Seconds
 from boostline.metrics import Metric, ProbabilityTally, Ranking, RankLoss, from_name
+from boostline.metrics.label_set_scores import ThresholdF1
 
 
 @runtime_checkable
@@ -31,6 +32,8 @@ class Ranker(Protocol):
 
 
 MetricLike = str | Metric
+#: What people ask first; models that give probabilities also have F1 and log loss.
+STANDARD = ("rank_loss", "precision@1", "precision@3")
 
 
 def make_metrics(metrics: MetricLike | Iterable[MetricLike]) -> list[Metric]:
@@ -94,6 +97,7 @@ class Candidate:
         self._block = block
         self._kept: list[tuple[LabelSets, Predicted]] = []
         self._tally = ProbabilityTally()
+        self._f1 = ThresholdF1()
         self._log_losses: list[FloatArray] = []
         self._n_kept = 0
 
@@ -134,17 +138,21 @@ class Candidate:
             hidden = sets.is_unknown
             known = np.ones(p.shape, np.bool_) if hidden is None else ~hidden
             self._log_losses.append(self._tally.update_read(sets.is_relevant, known, p))
+            self._f1.update(sets.is_relevant, known, p)
 
-    def run(self, stopped: bool, settings: dict[str, Any]) -> Run:
+    def run(self, stopped: bool, settings: dict[str, Any], labels: Sequence[Any] | None) -> Run:
         """Return the result so far."""
         self.flush()
         metrics = {metric.name: metric.get() for metric in self.metrics}
         units = {metric.name: metric.unit for metric in self.metrics}
         own_values: dict[str, FloatArray] = {}
+        counts = None
         # A River model that told no probabilities at first has none for all rows: then nothing is said.
         if self._tally.n and self._tally.n == self.metrics[0].n:
-            found = (self._tally.log_loss, self._tally.calibration_error)
+            f1 = (self._f1.micro, self._f1.macro)
+            found = (*f1, self._tally.log_loss, self._tally.calibration_error)
             metrics |= dict(zip(OF_PROBABILITIES, found, strict=True))
+            counts = self._f1.counts[0]
             units |= OF_PROBABILITIES
             own_values["log_loss"] = np.concatenate(self._log_losses)
         return Run(
@@ -166,4 +174,6 @@ class Candidate:
                 for metric, values in zip(self.metrics, self._values, strict=True)
             }
             | own_values,
+            labels=None if labels is None else list(labels),
+            label_counts=counts,
         )

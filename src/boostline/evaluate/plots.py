@@ -53,7 +53,7 @@ def plot_comparison(
     figure, grid = panels(len(orders), 0.8 + 0.4 * len(models))
     for order, axes in zip(orders, grid, strict=True):
         for place, model in enumerate(models):
-            values = [run.metrics[metric] for run in result.runs[model, order]]
+            values = result.values(model, order, metric)
             colour = SERIES[place % len(SERIES)]
             axes.plot(values, [place] * len(values), "o", color=colour, alpha=0.5)
             if values:

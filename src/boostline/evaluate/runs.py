@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
-from boostline.array_types import FloatArray
-from boostline.display.tables import Table
-from boostline.evaluate.curves import Curve
+import numpy as np
+from numpy.typing import NDArray
 
-#: Metrics of models that give probabilities, and their units: the log loss, and the calibration error of the five
-#: highest labels of each row.
+from boostline.array_types import FloatArray
+from boostline.evaluate.curves import Curve
+from boostline.evaluate.reports import Report
+
+#: Metrics of models that give probabilities, and their units: F1 of the label sets that they lead to, the log loss,
+#: and the calibration error of the five highest labels of each row.
 OF_PROBABILITIES = {
+    "micro_f1": "F1 of all labels together",
+    "macro_f1": "mean F1 of the labels",
     "log_loss": "mean of -ln p over rows and labels",
     "ece": "probability less share, five highest labels",
 }
@@ -39,7 +45,7 @@ class Seconds:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Report):
     """The result of one model on one pass.
 
     Attributes
@@ -48,12 +54,12 @@ class Run:
         Name of the model.
     metrics
         Name of a metric -> its mean over the scored examples; NaN if there were none. Models that give probabilities
-        also have ``"log_loss"`` and ``"ece"``, the calibration error of the five highest labels of each row (see
-        `boostline.metrics.calibration_error`).
+        also have ``"micro_f1"``, ``"macro_f1"``, ``"log_loss"`` and ``"ece"``, the calibration error of the five
+        highest labels of each row (see `boostline.metrics.calibration_error`).
     units
         Name of a metric -> what its value counts.
     curves
-        Name of a metric -> its `Curve` along the scored examples; not of ``"log_loss"`` and ``"ece"``.
+        Name of a metric -> its `Curve` along the scored examples; not of metrics of probabilities.
     seconds
         CPU and wall time of the model's own calls.
     n
@@ -67,7 +73,11 @@ class Run:
     settings
         How the evaluation was called: order, seed, freeze, delay and the like.
     values
-        Name of a metric -> its value for each scored example; not of ``"ece"``.
+        Name of a metric -> its value for each scored example; not of F1 and ``"ece"``.
+    labels
+        Names of the labels; None for numbers.
+    label_counts
+        For each label how often it was named rightly, named, and relevant, (3, k); None without probabilities.
     """
 
     model: str
@@ -81,6 +91,8 @@ class Run:
     stopped: bool
     settings: dict[str, Any]
     values: dict[str, FloatArray] = field(default_factory=dict, repr=False)
+    labels: list[Any] | None = field(default=None, repr=False)
+    label_counts: NDArray[np.int64] | None = field(default=None, repr=False)
 
     @property
     def rank_loss(self) -> float:
@@ -120,32 +132,30 @@ class Run:
             result["curves"] = {name: curve.to_dict() for name, curve in self.curves.items()}
         return result
 
-    def table(self) -> str:
-        """Return the result as a text table."""
-        return runs_table({self.model: self})
+    def by_label(self) -> list[dict[str, Any]]:
+        """Return precision, recall and F1 of each label, None where there is nothing to divide by.
+
+        It is empty for models without probabilities.
+        """
+        if self.label_counts is None:
+            return []
+        return [
+            {
+                "label": i if self.labels is None else self.labels[i],
+                "relevant": relevant,
+                "named": named,
+                "precision": right / named if named else None,
+                "recall": right / relevant if relevant else None,
+                "f1": 2 * right / (named + relevant) if named + relevant else None,
+            }
+            for i, (right, named, relevant) in enumerate(self.label_counts.T.tolist())
+        ]
+
+    def _lines(self) -> Iterator[tuple[dict[str, str], list[Run]]]:
+        yield {"model": self.model}, [self]
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw the curves into a file (PNG, SVG or PDF by its ending); needs matplotlib."""
         from boostline.evaluate.plots import plot_runs
 
         plot_runs({self.model: self}, path)
-
-
-def runs_table(runs: dict[str, Run]) -> str:
-    """Return a table with one line per run."""
-    names = list(dict.fromkeys(name for run in runs.values() for name in run.metrics))
-    header = ["model", *names, "examples", "CPU s", "wall s", "CPU µs/example"]
-    lines = []
-    for name, run in runs.items():
-        calls = max(run.n, run.n_learned)
-        lines.append(
-            [
-                name,
-                *(f"{run.metrics[one]:.4f}" if one in run.metrics else "-" for one in names),
-                f"{run.n:,}",
-                f"{run.seconds.cpu:.2f}",
-                f"{run.seconds.wall:.2f}",
-                f"{run.seconds.cpu / calls * 1e6:.0f}" if calls else "",
-            ]
-        )
-    return Table(header, lines).text()

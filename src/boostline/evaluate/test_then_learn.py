@@ -17,9 +17,16 @@ from boostline.display.progress import Advance, ProgressLike, show_progress
 from boostline.evaluate.callers import caller_for
 from boostline.evaluate.delays import DelayLike, Delays
 from boostline.evaluate.feedback import TopK, read_feedback
-from boostline.evaluate.judged_models import Candidate, MetricLike, make_metrics, named_models
+from boostline.evaluate.judged_models import (
+    STANDARD,
+    Candidate,
+    MetricLike,
+    make_metrics,
+    named_models,
+)
 from boostline.evaluate.long_jobs import Interrupt
-from boostline.evaluate.runs import Run, runs_table
+from boostline.evaluate.reports import Report
+from boostline.evaluate.runs import Run
 from boostline.evaluate.streams import (
     Item,
     Labels,
@@ -36,7 +43,7 @@ Callback = Callable[[int, BoolArray, dict[str, Floats]], object]
 
 
 @dataclass(frozen=True)
-class Prequential:
+class Prequential(Report):
     """The result of `prequential`: one `Run` per model, on the same examples.
 
     Attributes
@@ -72,12 +79,17 @@ class Prequential:
         """Examples in the window of the curves."""
         return int(next(iter(self.runs.values())).settings["window"])
 
-    def table(self) -> str:
-        """Return a text table, one line per model."""
-        notes = [f"{self.n_without_pairs} of {self.n} examples have nothing to rank"]
+    @property
+    def note(self) -> str:  # type: ignore[override]
+        """What there is to know of the table."""
+        told = f"{self.n_without_pairs:,} of {self.n:,} rows have no relevant label, or only relevant ones."
         if self.stopped:
-            notes.append(f"stopped early, {self.n_pending} label sets had not arrived")
-        return runs_table(self.runs) + "\n" + "; ".join(notes)
+            told += f" Stopped early: {self.n_pending:,} label sets had not arrived."
+        return told
+
+    def _lines(self) -> Iterator[tuple[dict[str, str], list[Run]]]:
+        for name, run in self.runs.items():
+            yield {"model": name}, [run]
 
     def to_dict(self, curves: bool = True) -> dict[str, Any]:
         """Return the result as values for JSON."""
@@ -100,7 +112,7 @@ class Prequential:
 def prequential(
     models: Any,
     stream: Any,
-    metrics: MetricLike | Iterable[MetricLike] = ("rank_loss",),
+    metrics: MetricLike | Iterable[MetricLike] = STANDARD,
     *,
     delay: DelayLike = 0,
     feedback: str | TopK | None = None,
@@ -200,7 +212,10 @@ def prequential(
         "window": window,
         "n_labels": None if labels is None else labels.n_labels,
     }
-    runs = {c.name: c.run(interrupt.stopped, described) for c in candidates}
+    runs = {
+        c.name: c.run(interrupt.stopped, described, None if labels is None else labels.names)
+        for c in candidates
+    }
     return Prequential(
         runs=runs,
         n=max(run.n for run in runs.values()),

@@ -20,6 +20,13 @@ class Algorithm(StrEnum):
     ada_olmr = "ada_olmr"
     online_bmr = "online_bmr"
 
+    @property
+    def class_name(self) -> str:
+        """The model's class, by which reports call it."""
+        return {"label_ranker": "LabelRanker", "ada_olmr": "AdaOLMR", "online_bmr": "OnlineBMR"}[
+            self
+        ]
+
 
 class Steps(StrEnum):
     """How far Ada.OLMR's weights move in a round."""

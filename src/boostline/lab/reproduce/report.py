@@ -13,6 +13,7 @@ from typing import Any
 import boostline
 from boostline.display.charts import svg
 from boostline.display.html import chart, page
+from boostline.display.tables import to_csv
 from boostline.lab.reproduce import paper, pictures, tables
 from boostline.lab.reproduce.store import write_atomically
 from boostline.lab.reproduce.summary import Summary
@@ -29,7 +30,7 @@ def write_tables(summary: Summary, folder: Path) -> None:
     write_atomically(folder / "runs.csv", tables.runs_csv(summary))
     header = list(next(iter(summary.data.values())))
     rows = [[found[key] for key in header] for found in summary.data.values()]
-    write_atomically(folder / "table2.csv", tables.to_csv(header, rows))
+    write_atomically(folder / "table2.csv", to_csv(header, rows))
     write_atomically(folder / "table3.csv", tables.table3_csv(summary))
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import statistics
-from collections.abc import Sequence
 from typing import Any
 
-from boostline.display.tables import NONE, Table, share
+from boostline.display.tables import NONE, Table, share, to_csv
 from boostline.lab.reproduce import paper
 from boostline.lab.reproduce.plan import ALGORITHMS
 from boostline.lab.reproduce.summary import Cell, Summary
@@ -233,15 +230,6 @@ def runs_csv(summary: Summary) -> str:
                 ]
             )
     return to_csv(header, rows)
-
-
-def to_csv(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Write CSV; None is an empty field."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 def _agrees(name: str, found: dict[str, Any]) -> str:
