@@ -13,8 +13,6 @@
 #include "bindings/states.hpp"
 #include "core/models/paper/ada_olmr.hpp"
 #include "core/models/paper/online_bmr.hpp"
-#include "core/models/paper/topk_adaptive.hpp"
-#include "core/models/paper/topk_bmr.hpp"
 #include "core/models/ranker/label_ranker.hpp"
 
 namespace boostline {
@@ -111,36 +109,16 @@ void bind_boosters(nb::module_& m) {
                 return made<OnlineBMR>(n_labels, n_features, learners, seed);
             },
             "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a)
-        .def_static(
-            "topk_bmr",
-            [](std::int32_t n_labels, std::int64_t n_features, LearnerList learners, std::uint64_t seed,
-               std::int32_t n_shown, std::int32_t n_swapped, double exploration) {
-                return made<TopkBMR>(n_labels, n_features, learners, seed,
-                                     TopkFeedback(n_labels, n_shown, n_swapped, exploration));
-            },
-            "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a, "n_shown"_a, "n_swapped"_a, "exploration"_a)
-        .def_static(
-            "topk_adaptive",
-            [](std::int32_t n_labels, std::int64_t n_features, LearnerList learners, std::uint64_t seed,
-               std::int32_t n_shown, std::int32_t n_swapped, double exploration, Expert expert) {
-                return made<TopkAdaptive>(n_labels, n_features, learners, seed,
-                                          TopkFeedback(n_labels, n_shown, n_swapped, exploration), expert);
-            },
-            "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a, "n_shown"_a, "n_swapped"_a, "exploration"_a,
-            "expert"_a)
         .def(
             "learn",
             [](Model& self, nb::object rows, std::int64_t n_features, std::int32_t n_labels,
                Vector<std::int64_t> relevant_start, Vector<std::int32_t> relevant, Vector<std::int64_t> unknown_start,
-               Vector<std::int32_t> unknown, Vector<double> weights, bool keep_scores, Vector<std::int64_t> shown_start,
-               Vector<std::int32_t> shown, bool keep_probabilities) {
+               Vector<std::int32_t> unknown, Vector<double> weights, bool keep_scores, bool keep_probabilities) {
                 return self.learn(std::move(rows), n_features, n_labels, {relevant_start, relevant},
-                                  {unknown_start, unknown}, weights, keep_scores, {shown_start, shown},
-                                  keep_probabilities);
+                                  {unknown_start, unknown}, weights, keep_scores, keep_probabilities);
             },
             "rows"_a, "n_features"_a, "n_labels"_a, "relevant_start"_a, "relevant"_a, "unknown_start"_a, "unknown"_a,
-            "weights"_a, "keep_scores"_a, "shown_start"_a, "shown"_a, "keep_probabilities"_a = false)
-        .def("show", &Model::show, "rows"_a, "n_features"_a, "turn"_a)
+            "weights"_a, "keep_scores"_a, "keep_probabilities"_a = false)
         .def("rank", &Model::rank, "rows"_a, "n_features"_a, "top"_a)
         .def("score", &Model::score, "rows"_a, "n_features"_a)
         .def("scores_and_probabilities", &Model::scores_and_probabilities, "rows"_a, "n_features"_a)
@@ -293,15 +271,6 @@ void bind_boosters(nb::module_& m) {
             "source"_a,
             nb::sig("def set_table_source(self, source: collections.abc.Callable[[int, int, int, float], "
                     "tuple[float, int, numpy.typing.NDArray[numpy.float64], bool, float, float]]) -> None"))
-        .def(
-            "set_topk_table",
-            [](Model& self, double origin, std::int32_t per_unit, Matrix<double> values, bool is_exponential,
-               double start) {
-                StepTable table{is_exponential, origin, per_unit, values.shape(1), {}, start};
-                table.values.assign(values.data(), values.data() + values.size());
-                self.writing([&](Booster& b) { dynamic_cast<TopkBMR&>(b).set_table(std::move(table)); });
-            },
-            "origin"_a, "per_unit"_a, "values"_a, "is_exponential"_a, "start"_a)
         .def(
             "search_edge",
             [](Model& self, const EdgeSearch& search, nb::callable source) {

@@ -7,7 +7,7 @@
 #include "bindings/arrays.hpp"
 #include "core/base/memory_faults.hpp"
 #include "core/base/top_labels.hpp"
-#include "core/models/paper/topk_booster.hpp"
+#include "core/models/paper/booster.hpp"
 #include "lock.hpp"
 
 namespace boostline {
@@ -120,11 +120,10 @@ class Model {
   public:
     explicit Model(std::unique_ptr<Booster> booster) : booster_(std::move(booster)) {}
 
-    // `n_labels` and `n_features` are what the rows and label sets were checked against. `shown` has a list for each
-    // row (see Labels), or nothing at all. Without `keep_scores` the array has no rows; with
-    // `keep_probabilities` each row has those behind the scores.
+    // `n_labels` and `n_features` are what the rows and label sets were checked against. Without `keep_scores` the
+    // array has no rows; with `keep_probabilities` each row has those behind the scores.
     NewArray<double> learn(nb::object rows, std::int64_t n_features, std::int32_t n_labels, const LabelLists& relevant,
-                           const LabelLists& unknown, Vector<double> weights, bool keep_scores, const LabelLists& shown,
+                           const LabelLists& unknown, Vector<double> weights, bool keep_scores,
                            bool keep_probabilities) {
         const Rows input(std::move(rows), n_features);
         const auto k = static_cast<std::size_t>(n_labels);
@@ -150,9 +149,6 @@ class Model {
                     examples[j].labels.set(n_labels, relevant.values.data() + r0, static_cast<std::size_t>(r1 - r0),
                                            unknown.values.data() + u0, static_cast<std::size_t>(u1 - u0));
                     examples[j].labels.importance = weights.data()[first + j];
-                    if (shown.start.size() > 0)
-                        examples[j].labels.shown.assign(shown.values.data() + shown.start.data()[first + j],
-                                                        shown.values.data() + shown.start.data()[first + j + 1]);
                 }
                 const Change change;
                 booster_->learn_block(examples.data(), n, &scores[keep_scores ? first * width : 0],
@@ -195,35 +191,6 @@ class Model {
             });
         }
         return to_numpy(std::move(out), {input.size(), top});
-    }
-
-    // (rows, shown): what is shown for each row, in the turns from `turn` on; see TopkFeedback.
-    NewArray<std::int32_t> show(nb::object rows, std::int64_t n_features, std::optional<std::uint64_t> turn) const {
-        const Rows input(std::move(rows), n_features);
-        std::unique_ptr<std::int32_t[]> out;
-        std::size_t n_shown = 0;
-        {
-            nb::gil_scoped_release no_gil;
-            const Lock::Reading lock(lock_);
-            const MemoryFaults::InCall in_call;
-            check_width(n_features);
-            const auto& booster = dynamic_cast<const TopkBooster&>(*booster_);
-            n_shown = static_cast<std::size_t>(booster.n_shown());
-            const std::uint64_t first = turn.value_or(booster.clock());
-            const auto k = static_cast<std::size_t>(booster.n_labels());
-            std::vector<double> scores(input.n_together() * k);
-            std::vector<std::int32_t> shown;
-            out.reset(new std::int32_t[std::max<std::size_t>(1, input.size() * n_shown)]);
-            input.in_pieces(input.n_together(), [&](const Row* x, std::size_t from, std::size_t n) {
-                if (from > 0) check_signals();
-                booster.score_block(x, n, scores.data());
-                for (std::size_t j = 0; j < n; ++j) {
-                    booster.show(&scores[j * k], first + from + j, shown);
-                    std::copy(shown.begin(), shown.end(), &out[(from + j) * n_shown]);
-                }
-            });
-        }
-        return to_numpy(std::move(out), {input.size(), n_shown});
     }
 
     // (rows, votes, labels)

@@ -11,7 +11,6 @@ import numpy as np
 from boostline.array_types import FloatArray
 from boostline.models import Booster, Explorer
 from boostline.models.aims import Aim
-from boostline.models.topk_booster import TopkBooster
 from boostline.text.ranker import text_learners
 
 _OF_ALL = {"n_labels", "labels", "learners", "seed", "n_threads"}
@@ -21,8 +20,6 @@ def make_booster(adapter: Any, labels: list[Any], *, seed: int | None, n_threads
     """Make the booster that an adapter wraps; the booster's own settings are parameters of the adapter."""
     own = set(inspect.signature(adapter.booster_type).parameters) - _OF_ALL
     settings = {name: getattr(adapter, name) for name in own}
-    if settings.get("n_shown", 0) >= len(labels):  # all are shown, and none is swapped
-        settings |= {"n_shown": len(labels), "n_swapped": None}
     # Learners written in Python carry state: a copy leaves the parameter as it was given.
     learners = copy.deepcopy(adapter.learners)
     if hasattr(adapter, "n_columns"):
@@ -46,12 +43,12 @@ def margins(booster: Booster, probabilities: FloatArray, aim: Aim) -> FloatArray
     return np.where(named == (found > 0), found, np.where(named, 1e-300, 0.0))
 
 
-def showing(adapter: Any, booster: Booster) -> Any:
-    """What chooses the labels to show and learns from what was heard: the booster, or an `Explorer` around it."""
-    if isinstance(booster, TopkBooster):
-        return booster
+def showing(adapter: Any, booster: Booster) -> Explorer:
+    """Return what chooses the labels to show and learns from the feedback.
+
+    It has no state of its own: the booster's clock is its turn.
+    """
     n_shown = min(adapter.n_shown, booster.n_labels)
-    # It has no state of its own: the booster's clock is its turn.
     return Explorer(
         booster,
         n_shown,
@@ -59,8 +56,3 @@ def showing(adapter: Any, booster: Booster) -> Any:
         rate=adapter.rate,
         seed=booster.seed,
     )
-
-
-def labels_needed(adapter: Any) -> int:
-    """The fewest labels with which the adapter's booster can be made and go on growing."""
-    return int(adapter.n_shown + (getattr(adapter, "n_swapped", None) or 0))

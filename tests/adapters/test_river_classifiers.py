@@ -21,8 +21,6 @@ from boostline.river import (
     ExplorerClassifier,
     LabelRankerClassifier,
     OnlineBMRClassifier,
-    TopkAdaptiveClassifier,
-    TopkBMRClassifier,
 )
 
 BOTH = pytest.mark.parametrize("make", [AdaOLMRClassifier, OnlineBMRClassifier])
@@ -40,8 +38,6 @@ MODELS = {
     ),
     "OnlineBMR": lambda: OnlineBMRClassifier(paper_trees(10), labels=["Class2", "Class1"]),
     "Explorer": ExplorerClassifier,
-    "TopkBMR": lambda: TopkBMRClassifier(paper_trees(10), exploration=0.5),
-    "TopkAdaptive": lambda: TopkAdaptiveClassifier(paper_trees(10), n_shown=4),
     "pipeline": lambda: preprocessing.StandardScaler() | AdaOLMRClassifier(paper_trees(10)),
 }
 

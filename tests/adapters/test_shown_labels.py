@@ -14,23 +14,13 @@ pytest.importorskip("sklearn")
 import boostline as bl
 import boostline.river
 import boostline.sklearn
-from boostline.learners import paper_trees
 
 K = 6
 NAMES = [f"f{i}" for i in range(K)]
 LABELS = list("abcdef")
-TREES = paper_trees(5)
 
 #: Adapter's name -> its settings; what the core is made of with labels, seed and threads.
 CASES: dict[str, tuple[dict[str, Any], Any]] = {
-    "TopkBMRClassifier": (
-        {"learners": TREES, "exploration": 0.4, "edge": 0.1},
-        lambda **o: bl.TopkBMR(learners=TREES, exploration=0.4, edge=0.1, **o),
-    ),
-    "TopkAdaptiveClassifier": (
-        {"learners": TREES, "exploration": 0.4, "n_shown": 4},
-        lambda **o: bl.TopkAdaptive(learners=TREES, exploration=0.4, n_shown=4, expert="best", **o),
-    ),
     "ExplorerClassifier": (
         {"rate": 2.0},
         lambda **o: bl.Explorer(bl.LabelRanker(**o), rate=2.0, seed=o["seed"]),

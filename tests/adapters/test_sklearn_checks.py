@@ -14,8 +14,6 @@ from boostline.sklearn import (
     ExplorerClassifier,
     LabelRankerClassifier,
     OnlineBMRClassifier,
-    TopkAdaptiveClassifier,
-    TopkBMRClassifier,
 )
 
 ORDER_MATTERS = (
@@ -35,8 +33,6 @@ ESTIMATORS = [
     AdaOLMRClassifier(paper_trees(20), expert="draw", aim="macro-f1"),
     OnlineBMRClassifier(paper_trees(20), random_state=0),
     ExplorerClassifier(random_state=0),
-    TopkBMRClassifier(paper_trees(20), random_state=0),
-    TopkAdaptiveClassifier(paper_trees(20), random_state=0),
 ]
 
 

@@ -59,8 +59,6 @@ def pair_of_models(case, rng, k, d):
     ours = [bl.learners.HoeffdingTree(**s) for s in trees]
     theirs = [reference.HoeffdingTree(k, **s) for s in trees]
     seed = int(rng.integers(2**60))
-    if "shown" in case:
-        return topk_models(case, ours, theirs, k, seed)
     if "edge" in case:
         margin = case.get("margin", 1.0)
         loss = bl.losses.Rank() if case["loss"] == "rank" else bl.losses.Hinge(margin)
@@ -73,21 +71,6 @@ def pair_of_models(case, rng, k, d):
             k, learners=ours, expert=case["expert"], steps=case.get("steps", "paper"), seed=seed
         ),
         reference.AdaOLMR(k, theirs, seed, case["expert"], case.get("steps", "paper")),
-    )
-
-
-def topk_models(case, ours, theirs, k, seed):
-    n_shown, n_swapped, rho = case["shown"]
-    options = dict(n_shown=n_shown, n_swapped=n_swapped, exploration=rho, seed=seed)
-    feedback = reference.TopkFeedback(k, n_shown, n_swapped, rho)
-    if "edge" in case:
-        return (
-            bl.TopkBMR(k, learners=ours, edge=case["edge"], **options),
-            reference.TopkBMR(k, theirs, case["edge"], feedback, seed),
-        )
-    return (
-        bl.TopkAdaptive(k, learners=ours, expert=case["expert"], **options),
-        reference.TopkAdaptive(k, theirs, feedback, seed, case["expert"]),
     )
 
 
@@ -135,9 +118,6 @@ def compare_round(model, oracle, k):
     assert_close(model.expert_losses, oracle.expert_losses, "expert losses")
     assert_close(model.weight_sums, oracle.weight_sums, "weight sums")
     assert_close(model.max_weights, oracle.max_weights, "largest weights")
-    for name in ("heard_weight", "suffered_loss", "most_loss"):  # of top-k feedback
-        if hasattr(oracle, name):
-            assert_close(getattr(model, name), getattr(oracle, name), name)
     if getattr(oracle, "steps", "paper") == "adagrad":
         assert_close(model.slope_squares, oracle.slope_squares, "slopes")
         assert_close(model.vote_spreads * model.weight_sums, oracle.spread_sums, "spreads")
@@ -200,13 +180,11 @@ def run_stream(case, seed, steps):
             redrawn += 1
             continue
         unknown = np.flatnonzero(U[t]).tolist() if U[t].any() else None
-        shown = model.show(X[t]).labels.tolist() if "shown" in case else []
         scores = model.learn(X[t], Y[t], weight=weights[t], unknown=unknown)
         expected = oracle.learn(X[t], Y[t], float(weights[t]), unknown)
         if nearest_decision(oracle, case.get("single_label", False)) < NEAR_TIE:
             return False
         assert_close(scores, expected, f"scores at step {t}")
-        assert shown == getattr(oracle, "last_shown", [])
         if t % 25 == 0 or t == steps - 1:
             compare_round(model, oracle, k)
     assert redrawn <= MAX_STEPS_REDRAWN * steps, f"{redrawn} of {steps} steps tied by rounding"
@@ -230,11 +208,6 @@ CASES = {
     "bmr-learned-edge-unknown": dict(edge="auto", loss="hinge", margin=0.5, trees=4, unknown=0.1),
     "bmr-learned-edge-rank": dict(edge="auto", loss="rank", trees=6, single_label=True),
     "bmr-capped": dict(edge=0.05, loss="hinge", trees=4, max_bytes=9_000, labels=(2, 12)),
-    "topk-bmr": dict(edge=0.05, shown=(3, 2, 0.4), trees=3, labels=(5, 10)),
-    "topk-bmr-unknown": dict(edge=0.2, shown=(4, 3, 0.4), trees=3, labels=(7, 10), unknown=0.2),
-    "topk-bmr-all": dict(edge=0.1, shown=(5, 0, 0.1), trees=3, labels=(5, 6)),
-    "topk-adaptive": dict(expert="draw", shown=(3, 2, 0.4), trees=3, labels=(5, 9)),
-    "topk-adaptive-best": dict(expert="best", shown=(3, 1, 0.3), trees=3, labels=(4, 5)),
 }
 
 

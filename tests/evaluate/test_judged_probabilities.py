@@ -76,11 +76,10 @@ def test_how_rows_are_cut_into_blocks_changes_no_bit() -> None:
     assert len({tuple(run.metrics.values()) for run in runs}) == 1
 
 
-@pytest.mark.parametrize("make", [bl.LabelRanker, bl.AdaOLMR, bl.OnlineBMR, bl.TopkAdaptive])
+@pytest.mark.parametrize("make", [bl.LabelRanker, bl.AdaOLMR, bl.OnlineBMR])
 def test_a_block_tells_the_probabilities_of_the_loop(make: Any) -> None:
     given = data()
     keywords: dict[str, Any] = {"edge": 0.1} if make is bl.OnlineBMR else {}
-    keywords |= {"n_shown": 3} if make is bl.TopkAdaptive else {}
     learners = bl.learners.paper_trees(4)
     one, other = (make(K, learners=learners, seed=0, **keywords) for _ in range(2))
     scores, likely = one.learn_with_probabilities(given.X, given.Y)

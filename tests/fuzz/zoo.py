@@ -59,9 +59,7 @@ def _model(rng: np.random.Generator, python: bool) -> Any:
             max_bytes=None if rng.random() < 0.8 else 100_000_000,
             **common,
         )
-    if which < 0.42 and k > 3:
-        return _topk(rng, k, python, common)
-    if which < 0.62:
+    if which < 0.6:
         return bl.AdaOLMR(
             learners=_learners(rng, k if python else 0, single=False),
             expert=str(rng.choice(["draw", "weighted", "best", "last"])),
@@ -76,19 +74,6 @@ def _model(rng: np.random.Generator, python: bool) -> Any:
     return bl.OnlineBMR(
         learners=_learners(rng, k if python else 0, single), edge=edge, loss=loss, **common
     )
-
-
-def _topk(rng: np.random.Generator, k: int, python: bool, common: dict[str, Any]) -> Any:
-    common = {
-        **common,
-        "learners": _learners(rng, k if python else 0, single=False),
-        "n_shown": int(rng.integers(3, min(k, 6) + 1)),
-        "exploration": float(rng.choice([0.02, 0.5, 0.99])),
-    }
-    if rng.random() < 0.5:
-        return bl.TopkAdaptive(expert=str(rng.choice(["draw", "best", "last"])), **common)
-    loss = str(rng.choice(["hinge", "logistic", "exponential"]))
-    return bl.TopkBMR(edge=float(rng.choice([0.001, 0.1, 1.0])), loss=loss, **common)
 
 
 def _loss(rng: np.random.Generator, single: bool) -> Any:

@@ -146,9 +146,6 @@ ZOO: dict[str, Kind] = {
     "bmr-rank": bmr(*SINGLE, loss="rank"),
     "bmr-own-loss": bmr(*SINGLE, loss=PairwiseLoss(squared_hinge)),
     "bmr-general-loss": bmr(*SINGLE, loss=GeneralLoss(one_error, vectorised=True)),
-    "topk-bmr": Kind(bl.TopkBMR, (TREES,), {"edge": 0.1, "exploration": 0.5}),
-    "topk-bmr-exponential": Kind(bl.TopkBMR, (TREES,), {"loss": "exponential", "n_shown": 4}),
-    "topk-adaptive": Kind(bl.TopkAdaptive, SPLITTING, {"expert": "best", "exploration": 0.5}),
     # Learners.
     "trees": ada(
         HoeffdingTree(grace_period=5.0),
@@ -182,7 +179,6 @@ ZOO: dict[str, Kind] = {
     # Learners of all kinds under each booster.
     "ranker-of-all": ranker(Kernel(64), HoeffdingTree(), Counts, committee(), Recency()),
     "ada-of-all": ada(Linear(), Kernel(64), Ridge(), Neighbours(), Recency(), HoeffdingTree()),
-    "topk-of-all": Kind(bl.TopkAdaptive, (Linear(), HoeffdingTree(), Counts), {"n_shown": 4}),
     "bmr-of-all": bmr(Linear(), Kernel(64), Ridge(), Neighbours(), Recency(), edge="auto"),
 }  # fmt: skip
 

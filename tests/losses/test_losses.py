@@ -86,14 +86,14 @@ def test_check_use_refuses_with_a_reason():
     losses.check_use(Hinge(), single_label_votes=False)
     with pytest.raises(ValueError, match=r"'rank' is not convex.*single label"):
         losses.check_use(Rank(), single_label_votes=False)
-    with pytest.raises(ValueError, match=r"'parabola' is not proper.*falls at d = -64"):
+    with pytest.raises(ValueError, match=r"'parabola' is not proper.*falls at d = -130"):
         losses.check_use(PairwiseLoss(lambda d: d**2, "parabola"), single_label_votes=True)
     with pytest.raises(ValueError, match=r"bends down at d = 0\.0"):
         losses.check_use(PairwiseLoss(lambda d: np.minimum(d, 0)), single_label_votes=False)
 
 
 def test_bad_functions_are_refused_at_once():
-    with pytest.raises(ValueError, match=r"not finite at d = -64\.0"), np.errstate(all="ignore"):
+    with pytest.raises(ValueError, match=r"not finite at d = -130\.0"), np.errstate(all="ignore"):
         PairwiseLoss(np.log)
     with pytest.raises(ValueError, match="vectorised"):
         PairwiseLoss(lambda d: 1.0)

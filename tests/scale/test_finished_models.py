@@ -130,9 +130,8 @@ def test_what_does_not_fit_is_refused():
         scale.partial(model, (X[:, :2], Y))
     with pytest.raises(TypeError, match=r"must have \(X, Y\)"):
         scale.partial(model, [X])
-    shown = bl.TopkBMR(3)
-    with pytest.raises(TypeError, match="model is of type TopkBMR, but must be a LabelRanker"):
-        scale.partial(shown, (X, Y))
+    with pytest.raises(TypeError, match="model is of type Explorer, but must be a LabelRanker"):
+        scale.partial(bl.Explorer(bl.LabelRanker(3)), (X, Y))
     kernel = bl.LabelRanker(3, learners=[Kernel(n_landmarks=50)])
     kernel.learn(X[:40], Y[:40])
     with pytest.raises(ValueError, match=r"must have learned 50, the landmarks of its kernel"):

@@ -168,7 +168,7 @@ NO_PAIR = {
 def test_of_rows_without_a_pair_or_weight_learners_learn_nothing(kind, case):
     relevant, options = NO_PAIR[case]
     if case == "the rest unknown" and kind.booster is bl.LabelRanker:
-        pytest.skip("it learns what is known: tests/lab/topk/test_explorer.py")
+        pytest.skip("it learns what is known: tests/models/test_explorer.py")
     if case in ("no label", "all labels") and any(
         isinstance(one, Tracker) for one in kind.learners
     ):

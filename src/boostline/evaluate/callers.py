@@ -15,7 +15,6 @@ from boostline.contract.label_sets import LabelSets
 from boostline.contract.sparse import is_sparse
 from boostline.metrics.scores import Floats, read_scores
 from boostline.models import Booster
-from boostline.models.topk_booster import TopkBooster
 
 #: Methods of models that give scores and probabilities together.
 _OF_BOTH = ("learn_with_probabilities", "scores_and_probabilities")
@@ -242,7 +241,7 @@ def is_river(model: Any) -> bool:
 
 def caller_for(name: str, model: Any, batch: int) -> Caller:
     """The way to call this model; refuses objects that are no models."""
-    if getattr(type(model), "learn", None) in (Booster.learn, TopkBooster.learn):
+    if getattr(type(model), "learn", None) is Booster.learn:
         return BoosterCaller(name, model)
     if is_river(model):
         return RiverCaller(name, model)

@@ -12,7 +12,7 @@ from boostline.models import Explorer
 class TopK:
     """Models hear only of the labels that they have shown.
 
-    Models with a method `show` (`TopkBMR`, `TopkAdaptive`, `Explorer`) show what they choose. For any other model an
+    Models with a method `show`, such as `Explorer`, show what they choose. For any other model an
     `Explorer` does, with these settings.
 
     Attributes

@@ -23,9 +23,10 @@ from boostline.losses.built_in import (
     check_use,
     get,
 )
-from boostline.losses.user_written import GeneralLoss, PairwiseLoss
+from boostline.losses.user_written import MOST_LEARNERS, GeneralLoss, PairwiseLoss
 
 __all__ = [
+    "MOST_LEARNERS",
     "Exponential",
     "GeneralLoss",
     "Hinge",

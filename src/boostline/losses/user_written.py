@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 from boostline.array_types import BoolArray, FloatArray
 from boostline.losses.built_in import Loss, PairLoss
 
-# Where user-written losses are probed: every score difference that 64 learners can produce, in
-# sixteenths, which contains the integers (all that single-label votes reach).
-_PROBE = np.arange(-64 * 16, 64 * 16 + 1) / 16.0
+#: Of OnlineBMR with a user-written loss, which is probed where the scores of so many learners can lead.
+MOST_LEARNERS = 128
+# In sixteenths, which contain the integers (all that single-label votes reach).
+_PROBE = np.arange(-(MOST_LEARNERS + 2) * 16, (MOST_LEARNERS + 2) * 16 + 1) / 16.0
 # Differences of that size are rounding, not a violated property.
 _TOLERANCE = 1e-9
 
@@ -22,8 +23,8 @@ _TOLERANCE = 1e-9
 class PairwiseLoss(PairLoss):
     """A user-written function of d = s[r] - s[l].
 
-    Whether it is proper and convex is checked numerically at d = -64, -63.9375, ..., 64; violations
-    between these points or outside the range are not found.
+    Whether it is proper and convex is checked numerically at d = -130, -129.9375, ..., 130; violations
+    between these points are not found. `OnlineBMR` takes at most 128 learners with such a loss.
 
     Parameters
     ----------

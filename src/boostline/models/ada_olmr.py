@@ -10,12 +10,13 @@ import numpy as np
 from boostline import _core
 from boostline.array_types import FloatArray
 from boostline.learners.trees import PAPER_TREES
-from boostline.models.experts import HedgedBooster
+from boostline.models.booster import Booster
 
+_EXPERTS = ("draw", "weighted", "best", "last")
 _STEPS = ("paper", "adagrad")
 
 
-class AdaOLMR(HedgedBooster):
+class AdaOLMR(Booster):
     """Ada.OLMR, the paper's Algorithm 3: adaptive online boosting with learners of any quality.
 
     Each learner's weight follows the gradient of the pairwise logistic loss, and Hedge decides how many of the learners
@@ -56,7 +57,6 @@ class AdaOLMR(HedgedBooster):
     """
 
     algorithm: ClassVar[str] = "ada_olmr"
-    _experts = ("draw", "weighted", "best", "last")
 
     def __init__(
         self,
@@ -69,12 +69,35 @@ class AdaOLMR(HedgedBooster):
         seed: int | None = 0,
         n_threads: int = 1,
     ) -> None:
-        self._choose_expert(expert)
+        if expert not in _EXPERTS:
+            raise ValueError(f"expert is {expert!r}, but must be one of {', '.join(_EXPERTS)}")
+        self._expert = expert
         if steps not in _STEPS:
             raise ValueError(f"steps is {steps!r}, but must be one of {', '.join(_STEPS)}")
         self._steps = steps
         learners = PAPER_TREES if learners is None else learners
         super().__init__(n_labels, labels=labels, learners=learners, seed=seed, n_threads=n_threads)
+
+    @property
+    def expert(self) -> str:
+        """Whose scores are returned."""
+        return self._expert
+
+    @property
+    def expert_log_weights(self) -> FloatArray:
+        """Logarithms of the Hedge weights v^i; 0 for the best expert."""
+        log_weights = self._own("expert_log_weights")
+        return np.asarray(log_weights - log_weights.max())
+
+    @property
+    def expert_weights(self) -> FloatArray:
+        p = np.exp(self.expert_log_weights)
+        return np.asarray(p / p.sum())
+
+    @property
+    def followed(self) -> int:
+        """The expert i_t whose scores are returned for the next example, from 1 to N; N with ``expert="weighted"``."""
+        return self.n_learners if self._native is None else self._native.followed()
 
     @property
     def steps(self) -> str:
@@ -97,10 +120,8 @@ class AdaOLMR(HedgedBooster):
         )
 
     def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
-        steps = getattr(_core.Steps, self._steps)
-        return _core.Model.ada_olmr(
-            self._n_labels, n_features, learners, self._seed, self._native_expert(), steps
-        )
+        expert, steps = getattr(_core.Expert, self._expert), getattr(_core.Steps, self._steps)
+        return _core.Model.ada_olmr(self._n_labels, n_features, learners, self._seed, expert, steps)
 
     def _settings(self) -> dict[str, Any]:
         return {"expert": self._expert, "steps": self._steps}

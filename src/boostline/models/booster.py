@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from boostline import _core
 from boostline.array_types import FloatArray
 from boostline.contract.frames import distinct
-from boostline.contract.label_sets import LabelLists, LabelSets
+from boostline.contract.label_sets import LabelSets
 from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import read_weights, whole_number
 from boostline.contract.rows import Rows, read_rows
@@ -28,9 +28,6 @@ MOST_LABELS = 2**24
 
 # Keeps the draws of learners' settings apart from the booster's draws, which use (seed, 0).
 _SETTINGS_STREAM = 1
-
-# What was shown, for boosters that are not told.
-_NOT_SAID = LabelLists(np.zeros(0, np.int64), np.zeros(0, np.int32))
 
 
 class Booster(Probabilities, State):
@@ -144,12 +141,9 @@ class Booster(Probabilities, State):
         weight: Any,
         unknown: Any,
         return_scores: bool,
-        shown: LabelLists = _NOT_SAID,
         with_probabilities: bool = False,
     ) -> FloatArray | None:
         rows = read_rows(x, self._features)
-        if shown is not _NOT_SAID and len(shown.start) != rows.n + 1:
-            raise ValueError(f"shown has {len(shown.start) - 1} rows, but x has {rows.n}")
         sets = self._space.read(relevant, rows.n, rows.is_single, unknown)
         weights = read_weights(weight, rows.n)
         fresh = self._native is None
@@ -168,8 +162,6 @@ class Booster(Probabilities, State):
                 sets.unknown.values,
                 weights,
                 return_scores,
-                shown.start,
-                shown.values,
                 with_probabilities,
             )
         except BaseException as error:

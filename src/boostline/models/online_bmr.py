@@ -18,28 +18,7 @@ from boostline.models.booster import Booster
 from boostline.models.edge_search import new_search, start_potentials
 
 
-class PotentialBooster(Booster):
-    """What `OnlineBMR` and `TopkBMR` share: costs from potentials, and one vote for every learner."""
-
-    _loss: losses.Loss
-
-    @property
-    def loss(self) -> losses.Loss:
-        """The loss of the potentials."""
-        return self._loss
-
-    @property
-    def expert_weights(self) -> FloatArray:
-        weights = np.zeros(self.n_learners)
-        weights[-1] = 1.0
-        return weights
-
-    def _live_settings(self) -> dict[str, Any]:
-        # A loss that a user wrote cannot be made from its description.
-        return {**self._settings(), "loss": self._loss}
-
-
-class OnlineBMR(PotentialBooster):
+class OnlineBMR(Booster):
     """OnlineBMR, the paper's Algorithm 2: optimal if every learner has the given edge.
 
     Every learner has one vote. Its costs come from potentials: the expected loss if the learners after it had exactly
@@ -98,6 +77,17 @@ class OnlineBMR(PotentialBooster):
         losses.check_use(self._loss, single_label_votes=single)
 
     @property
+    def loss(self) -> losses.Loss:
+        """The loss of the potentials."""
+        return self._loss
+
+    @property
+    def expert_weights(self) -> FloatArray:
+        weights = np.zeros(self.n_learners)
+        weights[-1] = 1.0
+        return weights
+
+    @property
     def edge(self) -> float:
         """The edge gamma; with ``edge="auto"`` its present value."""
         return self._edge if self._edge is not None else self._search_now().edge
@@ -135,6 +125,11 @@ class OnlineBMR(PotentialBooster):
 
     def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
         native = _core.Model.online_bmr(self._n_labels, n_features, learners, self._seed)
+        if isinstance(self._loss, losses.PairwiseLoss) and native.n_votes() > losses.MOST_LEARNERS:
+            raise ValueError(
+                f"learners has {native.n_votes()} votes, but must have at most {losses.MOST_LEARNERS} with a "
+                "user-written loss: its properties are known for the scores of so many"
+            )
         # What costs are made of, when the compiled model needs it: tables where the loss has them, else the costs.
         if isinstance(self._loss, losses.PairLoss):
             native.set_table_source(functools.partial(_step_table, self._loss, self._edge))
@@ -182,6 +177,10 @@ class OnlineBMR(PotentialBooster):
             "edge": "auto" if self._search is not None else self._edge,
             "loss": self._loss.config(),
         }
+
+    def _live_settings(self) -> dict[str, Any]:
+        # A loss that a user wrote cannot be made from its description.
+        return {**self._settings(), "loss": self._loss}
 
 
 def _step_table(

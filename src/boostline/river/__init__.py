@@ -14,11 +14,7 @@ from boostline.river.classifiers import (
     OnlineBMRClassifier,
 )
 from boostline.river.ranking_metrics import RankingMetric
-from boostline.river.shown_labels import (
-    ExplorerClassifier,
-    TopkAdaptiveClassifier,
-    TopkBMRClassifier,
-)
+from boostline.river.shown_labels import ExplorerClassifier
 from boostline.river.texts import TextRankerClassifier
 
 __all__ = [
@@ -28,6 +24,4 @@ __all__ = [
     "OnlineBMRClassifier",
     "RankingMetric",
     "TextRankerClassifier",
-    "TopkAdaptiveClassifier",
-    "TopkBMRClassifier",
 ]

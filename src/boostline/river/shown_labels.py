@@ -1,4 +1,4 @@
-"""Top-k feedback for River: classifiers that show some labels and hear only of those."""
+"""Top-k feedback for River: a classifier that shows some labels and learns from feedback on those."""
 
 from __future__ import annotations
 
@@ -8,20 +8,46 @@ from typing import Any
 
 import numpy as np
 
-from boostline.adapters import labels_needed, showing
+from boostline.adapters import showing
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import whole_number
-from boostline.models import Shown, TopkAdaptive, TopkBMR
+from boostline.models import Shown
 from boostline.models.booster import Booster
-from boostline.river.classifiers import Classifier, LabelRankerClassifier
+from boostline.river.classifiers import LabelRankerClassifier
 
 
 @dataclass(eq=False, repr=False)
-class _ShowsLabels(Classifier):
-    """What all share."""
+class ExplorerClassifier(LabelRankerClassifier):
+    """`boostline.Explorer` with a `boostline.LabelRanker` as a River classifier: the one to use for top-k feedback.
+
+    Parameters
+    ----------
+    n_shown
+        Number of labels that are shown. Until so many labels are known, nothing is learned: give ``labels``.
+    n_explored, rate
+        As in `boostline.Explorer`.
+    learners, drift, max_bytes, labels, aim, absent, n_features, fill_value, n_threads, seed
+        As in `LabelRankerClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> model = ExplorerClassifier(labels=["a", "b", "c", "d", "e"], n_shown=2)
+    >>> for _ in range(300):
+    ...     x = dict(zip("abcde", rng.normal(size=5)))
+    ...     shown = model.show_one(x)
+    ...     clicked = {label for label in shown.labels if x[label] > 0.5}
+    ...     model.learn_one(x, clicked, shown=shown)
+    >>> scores = model.score_one({"a": -1.0, "b": -1.0, "c": 2.0, "d": -1.0, "e": -1.0})
+    >>> max(scores, key=scores.get)
+    'c'
+    """
 
     _: KW_ONLY
     n_shown: int = 3
+    n_explored: int = 2
+    rate: float = 1.0
 
     def __post_init__(self) -> None:
         whole_number(self.n_shown, "n_shown", 1)
@@ -35,7 +61,7 @@ class _ShowsLabels(Classifier):
         x
             Features by name.
         turn
-            As in `boostline.TopkBMR.show`: a number of its own for each example that is shown before feedback on an
+            As in `boostline.Explorer.show`: a number of its own for each example that is shown before feedback on an
             earlier one has arrived.
         """
         if self._booster is None:  # so few labels that all are shown
@@ -69,107 +95,7 @@ class _ShowsLabels(Classifier):
 
     @property
     def _labels_needed(self) -> int:
-        return max(super()._labels_needed, labels_needed(self))
+        return max(super()._labels_needed, self.n_shown)
 
     def _teach(self, booster: Booster, rows: Any, sets: LabelSets, weight: Any, shown: Any) -> None:
         showing(self, booster).learn(rows, sets, weight=weight, shown=shown)
-
-
-@dataclass(eq=False, repr=False)
-class ExplorerClassifier(LabelRankerClassifier, _ShowsLabels):
-    """`boostline.Explorer` with a `boostline.LabelRanker` as a River classifier: the one to use for top-k feedback.
-
-    Parameters
-    ----------
-    n_shown
-        Number of labels that are shown. Until so many labels are known, nothing is learned: give ``labels``.
-    n_explored, rate
-        As in `boostline.Explorer`.
-    learners, drift, max_bytes, labels, aim, absent, n_features, fill_value, n_threads, seed
-        As in `LabelRankerClassifier`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> model = ExplorerClassifier(labels=["a", "b", "c", "d", "e"], n_shown=2)
-    >>> for _ in range(300):
-    ...     x = dict(zip("abcde", rng.normal(size=5)))
-    ...     shown = model.show_one(x)
-    ...     clicked = {label for label in shown.labels if x[label] > 0.5}
-    ...     model.learn_one(x, clicked, shown=shown)
-    >>> scores = model.score_one({"a": -1.0, "b": -1.0, "c": 2.0, "d": -1.0, "e": -1.0})
-    >>> max(scores, key=scores.get)
-    'c'
-    """
-
-    _: KW_ONLY
-    n_explored: int = 2
-    rate: float = 1.0
-
-
-@dataclass(eq=False, repr=False)
-class TopkBMRClassifier(_ShowsLabels):
-    """`boostline.TopkBMR` as a River classifier.
-
-    Parameters
-    ----------
-    n_shown, n_swapped, exploration, edge, loss
-        As in `boostline.TopkBMR`. Until as many labels are known as it needs, nothing is learned: give ``labels``.
-    learners, labels, aim, absent, n_features, fill_value, n_threads, seed
-        As in `LabelRankerClassifier`.
-
-    Examples
-    --------
-    >>> from boostline.learners import paper_trees
-    >>> model = TopkBMRClassifier(paper_trees(20), labels=["a", "b", "c"], edge=0.1)
-    >>> for i in range(300):
-    ...     x = {"number": float(i % 3)}
-    ...     shown = model.show_one(x)
-    ...     model.learn_one(x, {"abc"[i % 3]} & set(shown.labels), shown=shown)
-    >>> scores = model.score_one({"number": 1.0})
-    >>> max(scores, key=scores.get)
-    'b'
-    """
-
-    booster_type = TopkBMR
-
-    _: KW_ONLY
-    n_swapped: int | None = None
-    exploration: float = 0.02
-    edge: float = 0.01
-    loss: Any = "hinge"
-
-
-@dataclass(eq=False, repr=False)
-class TopkAdaptiveClassifier(_ShowsLabels):
-    """`boostline.TopkAdaptive` as a River classifier.
-
-    Parameters
-    ----------
-    n_shown, n_swapped, exploration
-        As in `boostline.TopkBMR`. Until as many labels are known as it needs, nothing is learned: give ``labels``.
-    expert
-        Whose scores are used, as in `boostline.TopkAdaptive`; ``"draw"`` is the paper's.
-    learners, labels, aim, absent, n_features, fill_value, n_threads, seed
-        As in `LabelRankerClassifier`.
-
-    Examples
-    --------
-    >>> from boostline.learners import paper_trees
-    >>> model = TopkAdaptiveClassifier(paper_trees(20), labels=["a", "b", "c"])
-    >>> for i in range(600):
-    ...     x = {"number": float(i % 3)}
-    ...     shown = model.show_one(x)
-    ...     model.learn_one(x, {"abc"[i % 3]} & set(shown.labels), shown=shown)
-    >>> scores = model.score_one({"number": 1.0})
-    >>> max(scores, key=scores.get)
-    'b'
-    """
-
-    booster_type = TopkAdaptive
-
-    _: KW_ONLY
-    n_swapped: int | None = None
-    exploration: float = 0.02
-    expert: str = "best"

@@ -14,11 +14,7 @@ from boostline.sklearn.classifiers import (
     OnlineBMRClassifier,
 )
 from boostline.sklearn.scorers import ranking_scorer
-from boostline.sklearn.shown_labels import (
-    ExplorerClassifier,
-    TopkAdaptiveClassifier,
-    TopkBMRClassifier,
-)
+from boostline.sklearn.shown_labels import ExplorerClassifier
 from boostline.sklearn.texts import TextRankerClassifier
 
 __all__ = [
@@ -27,7 +23,5 @@ __all__ = [
     "LabelRankerClassifier",
     "OnlineBMRClassifier",
     "TextRankerClassifier",
-    "TopkAdaptiveClassifier",
-    "TopkBMRClassifier",
     "ranking_scorer",
 ]

@@ -1,4 +1,4 @@
-"""Top-k feedback for scikit-learn: classifiers that show some labels and hear only of those."""
+"""Top-k feedback for scikit-learn: a classifier that shows some labels and learns from feedback on those."""
 
 from __future__ import annotations
 
@@ -10,17 +10,44 @@ import numpy as np
 from boostline.adapters import showing
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import whole_number
-from boostline.models import Shown, TopkAdaptive, TopkBMR
+from boostline.models import Shown
 from boostline.sklearn import targets
-from boostline.sklearn.classifiers import Classifier, LabelRankerClassifier
+from boostline.sklearn.classifiers import LabelRankerClassifier
 
 
 @dataclass(eq=False, repr=False)
-class _ShowsLabels(Classifier):
-    """What all share."""
+class ExplorerClassifier(LabelRankerClassifier):
+    """`boostline.Explorer` with a `boostline.LabelRanker` for scikit-learn: the one to use for top-k feedback.
+
+    `fit` learns from what it would have heard, had it shown some labels of each row. For real feedback call `show`,
+    then `partial_fit` with what it returned.
+
+    Parameters
+    ----------
+    n_shown
+        Number of labels that are shown; all labels if there are not more.
+    n_explored, rate
+        As in `boostline.Explorer`.
+    learners, drift, max_bytes, aim, n_passes, shuffle, random_state, n_jobs
+        As in `LabelRankerClassifier`, which also describes the attributes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(300, 5))
+    >>> model = ExplorerClassifier(random_state=0)
+    >>> for x in X:
+    ...     shown = model.show([x], classes=["a", "b", "c", "d", "e"])
+    ...     clicked = (x > 0.5) & np.isin(["a", "b", "c", "d", "e"], shown.labels)
+    ...     _ = model.partial_fit([x], [clicked], shown=shown)
+    >>> model.rank([[-1.0, -1.0, 2.0, -1.0, -1.0]], top=1)
+    array([['c']], dtype='<U1')
+    """
 
     _: KW_ONLY
     n_shown: int = 3
+    n_explored: int = 2
+    rate: float = 1.0
 
     def show(self, X: Any, *, classes: Any = None, turn: int | None = None) -> Shown:
         """Return the labels to show for each row, best first (n, k'), and which of them are there to explore.
@@ -32,7 +59,7 @@ class _ShowsLabels(Classifier):
         classes
             Names of the labels, needed if nothing was learned before: then this call begins the model.
         turn
-            As in `boostline.TopkBMR.show`.
+            As in `boostline.Explorer.show`.
         """
         if hasattr(self, "booster_"):
             X = self._features(X, reset=False)
@@ -73,103 +100,3 @@ class _ShowsLabels(Classifier):
 
     def _teach(self, X: Any, sets: LabelSets, weight: Any, shown: Any) -> None:
         self._showing().learn(X, sets, weight=weight, shown=shown)
-
-
-@dataclass(eq=False, repr=False)
-class ExplorerClassifier(LabelRankerClassifier, _ShowsLabels):
-    """`boostline.Explorer` with a `boostline.LabelRanker` for scikit-learn: the one to use for top-k feedback.
-
-    `fit` learns from what it would have heard, had it shown some labels of each row. For real feedback call `show`,
-    then `partial_fit` with what it returned.
-
-    Parameters
-    ----------
-    n_shown
-        Number of labels that are shown; all labels if there are not more.
-    n_explored, rate
-        As in `boostline.Explorer`.
-    learners, drift, max_bytes, aim, n_passes, shuffle, random_state, n_jobs
-        As in `LabelRankerClassifier`, which also describes the attributes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.random.default_rng(0).normal(size=(300, 5))
-    >>> model = ExplorerClassifier(random_state=0)
-    >>> for x in X:
-    ...     shown = model.show([x], classes=["a", "b", "c", "d", "e"])
-    ...     clicked = (x > 0.5) & np.isin(["a", "b", "c", "d", "e"], shown.labels)
-    ...     _ = model.partial_fit([x], [clicked], shown=shown)
-    >>> model.rank([[-1.0, -1.0, 2.0, -1.0, -1.0]], top=1)
-    array([['c']], dtype='<U1')
-    """
-
-    _: KW_ONLY
-    n_explored: int = 2
-    rate: float = 1.0
-
-
-@dataclass(eq=False, repr=False)
-class TopkBMRClassifier(_ShowsLabels):
-    """`boostline.TopkBMR` for scikit-learn; `show` and `partial_fit` as in `ExplorerClassifier`.
-
-    Parameters
-    ----------
-    n_shown
-        Number of labels that are shown; all labels if there are not more.
-    n_swapped, exploration, edge, loss
-        As in `boostline.TopkBMR`.
-    learners, aim, n_passes, shuffle, random_state, n_jobs
-        As in `LabelRankerClassifier`, which also describes the attributes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from boostline.learners import paper_trees
-    >>> X = np.random.default_rng(0).normal(size=(2000, 5))
-    >>> model = TopkBMRClassifier(paper_trees(20), edge=0.1, random_state=0).fit(X, X > 0.5)
-    >>> model.rank([[-1.0, -1.0, 2.0, -1.0, -1.0]], top=1)
-    array([[2]])
-    """
-
-    booster_type = TopkBMR
-
-    _: KW_ONLY
-    n_swapped: int | None = None
-    exploration: float = 0.02
-    edge: float = 0.01
-    loss: Any = "hinge"
-
-
-@dataclass(eq=False, repr=False)
-class TopkAdaptiveClassifier(_ShowsLabels):
-    """`boostline.TopkAdaptive` for scikit-learn; `show` and `partial_fit` as in `ExplorerClassifier`.
-
-    Parameters
-    ----------
-    n_shown
-        Number of labels that are shown; all labels if there are not more.
-    n_swapped, exploration
-        As in `boostline.TopkAdaptive`.
-    expert
-        Whose scores are used, as in `boostline.TopkAdaptive`. The default is the best expert so far, because a single
-        draw would decide for all rows that a fitted model scores.
-    learners, aim, n_passes, shuffle, random_state, n_jobs
-        As in `LabelRankerClassifier`, which also describes the attributes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from boostline.learners import paper_trees
-    >>> X = np.random.default_rng(0).normal(size=(2000, 5))
-    >>> model = TopkAdaptiveClassifier(paper_trees(20), random_state=0).fit(X, X > 0.5)
-    >>> model.rank([[-1.0, -1.0, 2.0, -1.0, -1.0]], top=1)
-    array([[2]])
-    """
-
-    booster_type = TopkAdaptive
-
-    _: KW_ONLY
-    n_swapped: int | None = None
-    exploration: float = 0.02
-    expert: str = "best"

@@ -27,8 +27,6 @@ struct Labels {
     std::vector<std::int32_t> irrelevant;
     std::vector<std::uint8_t> is_relevant;  // indicator, length k
     double importance = 1.0;                // the example's weight in [0, 1]
-    // With top-k feedback, what was shown (topk_feedback.hpp), if it is not what the booster would show now.
-    std::vector<std::int32_t> shown;
 
     bool has_pairs() const { return !relevant.empty() && !irrelevant.empty(); }
     // w_Y of the paper, the inverse of the number of pairs.

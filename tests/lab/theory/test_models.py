@@ -49,6 +49,17 @@ def test_user_written_losses_work_in_the_booster(stream):
     assert bounds.bmr_general(model).holds
 
 
+def test_a_user_written_loss_is_refused_where_it_was_not_probed():
+    """Bent beyond every difference of 128 learners: with more of them nothing would be certain."""
+    bent = losses.PairwiseLoss(lambda d: np.minimum(np.maximum(1 + d, 0), 140.0), name="bent")
+    assert bent.convex
+    many = adversary.Adversary(2, 0.1, 150).stream(2, seed=0).learners()
+    model = bl.OnlineBMR(2, learners=many, edge=0.1, loss=bent)
+    with pytest.raises(ValueError, match="at most 128 with a user-written loss"):
+        model.learn([0.0], {1})
+    assert model.clock == 0
+
+
 def test_ada_olmr_keeps_its_bounds(stream):
     model = bl.AdaOLMR(n_labels=3, learners=stream.learners(), seed=1)
     found = play(model, stream)

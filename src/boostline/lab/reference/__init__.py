@@ -33,7 +33,6 @@ from boostline.lab.reference.potentials import (
     walk_law,
 )
 from boostline.lab.reference.sparse_linear import SparseLinear
-from boostline.lab.reference.topk import TopkAdaptive, TopkBMR, TopkBooster, TopkFeedback
 from boostline.lab.reference.tree import HoeffdingTree, Leaf, Split
 
 __all__ = [
@@ -50,10 +49,6 @@ __all__ = [
     "Round",
     "SparseLinear",
     "Split",
-    "TopkAdaptive",
-    "TopkBMR",
-    "TopkBooster",
-    "TopkFeedback",
     "baseline",
     "hinge_loss",
     "logistic_gradient",

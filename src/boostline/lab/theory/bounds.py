@@ -8,7 +8,7 @@ apply, and the reasons for those that do not. The derivations are in docs/theory
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from boostline.lab.theory.bound import Bound, Report
@@ -39,6 +39,7 @@ from boostline.lab.theory.bounds_topk import (
     topk_progress,
 )
 from boostline.lab.theory.history import History
+from boostline.lab.topk import TopkAdaptive, TopkBMR
 
 __all__ = [
     "Bound",
@@ -94,18 +95,20 @@ def report(
     >>> sorted(report(model).refused)
     ['Ada.OLMR, Hedge', 'Ada.OLMR, corrected theorem', 'Ada.OLMR, corrected, without rounding']
     """
-    history = History.of(model)
     tries: dict[str, Callable[[], Bound]]
+    if isinstance(model, TopkBMR):
+        return _kept({"TopkBMR, realised edges": lambda: topk_bmr(model, delta)})
+    if isinstance(model, TopkAdaptive):
+        return _kept(
+            {
+                "TopkAdaptive, from the edges": lambda: topk_adaptive(model, delta),
+                "TopkAdaptive, Hedge": lambda: topk_hedge(model, delta),
+                "TopkAdaptive, progress of the logistic loss": lambda: topk_progress(model),
+            }
+        )
+    history = History.of(model)
     if history.algorithm == "LabelRanker":
         tries = {"LabelRanker, mixture": lambda: label_ranker(history)}
-    elif history.algorithm in ("TopkBMR", "TopkAdaptive"):
-        tries = {
-            "TopkBMR, realised edges": lambda: topk_bmr(model, delta),
-            "TopkAdaptive, from the edges": lambda: topk_adaptive(model, delta),
-            "TopkAdaptive, Hedge": lambda: topk_hedge(model, delta),
-            "TopkAdaptive, progress of the logistic loss": lambda: topk_progress(model),
-        }
-        tries = {name: one for name, one in tries.items() if name.startswith(history.algorithm)}
     elif history.edge is None:
         theorems: dict[str, Callable[[], Bound]] = {
             "Ada.OLMR, corrected theorem": lambda: ada_olmr(history, delta),
@@ -132,6 +135,10 @@ def report(
             "OnlineBMR, realised edges": lambda: bmr_realised(history),
             "OnlineBMR, corollary": lambda: bmr_corollary(history, excess_loss, delta),
         }
+    return _kept(tries)
+
+
+def _kept(tries: Mapping[str, Callable[[], Bound]]) -> Report:
     found = Report()
     for name, bound in tries.items():
         try:

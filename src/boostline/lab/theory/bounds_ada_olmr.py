@@ -123,14 +123,14 @@ def ada_olmr(model: Any, delta: float = 0.05) -> Bound:
 def ada_olmr_sharp(model: Any, delta: float = 0.05) -> Bound:
     """Corrected bound of Ada.OLMR before the roundings of its proof.
 
-    1 - sqrt(1 - gamma_i^2) stands for gamma_i^2 / 2 and Hedge's 1 / (1 - 1/e) for 2; B is that of
+    G(gamma_i), `edge_gain`, stands for gamma_i^2 / 2 and Hedge's 1 / (1 - 1/e) for 2; B is that of
     `ada_olmr_best_expert`.
     """
     history = _ada(model)
     _needs_steps(history, "paper", "ada_olmr_adagrad")
     statement = (
         "(B + ln N) / (1 - 1/e) + sqrt(T ln(1/delta) / 2), "
-        "B = 2 (ln 2 T + 9 N sqrt T - g_1 ||w^1||_1) / (2 ln 2 + sum_{i>1} g_i), g_i = 1 - sqrt(1 - gamma_i^2)"
+        "B = 2 (ln 2 T + 9 N sqrt T - G_1 ||w^1||_1) / (2 ln 2 + sum_{i>1} G_i), G_i = G(gamma_i)"
     )
     name = "Ada.OLMR, corrected, without rounding"
     return _ada_bound(history, _best_expert(history), _HEDGE, delta, name, statement)

@@ -12,8 +12,7 @@ from typing import Any
 
 from boostline.lab.theory.bound import Bound
 from boostline.lab.theory.bounds_ada_olmr import edge_gain
-from boostline.losses import PairLoss
-from boostline.models import TopkAdaptive, TopkBMR
+from boostline.lab.topk import TopkAdaptive, TopkBMR
 
 
 def topk_deviation(model: TopkBMR | TopkAdaptive, delta: float = 0.05) -> float:
@@ -24,18 +23,17 @@ def topk_deviation(model: TopkBMR | TopkAdaptive, delta: float = 0.05) -> float:
 
     Examples
     --------
-    >>> import boostline as bl
-    >>> model = bl.TopkBMR(6, n_shown=6, learners=bl.learners.paper_trees(5))
-    >>> topk_deviation(model)  # all labels are shown: nothing is estimated
+    >>> from boostline.lab.topk import TopkFeedback
+    >>> model = TopkAdaptive(6, [], TopkFeedback(6, n_shown=6))  # nothing is estimated
+    >>> topk_deviation(model)
     0.0
     """
     m = model.n_labels
-    if model.n_shown == m:
+    if model.feedback.n_shown == m:
         return 0.0
-    both, one, none = model.pair_probabilities
-    smallest = min(both, one, none)
+    smallest = min(model.feedback.probabilities)
     most = (m // 2) * (m - m // 2) / (m - 1)  # of one round, all pairs
-    return most * math.sqrt(2.0 * model.clock * math.log(1.0 / delta) / smallest)
+    return most * math.sqrt(2.0 * _rounds(model) * math.log(1.0 / delta) / smallest)
 
 
 def topk_bmr(model: Any, delta: float = 0.05) -> Bound:
@@ -46,24 +44,22 @@ def topk_bmr(model: Any, delta: float = 0.05) -> Bound:
     """
     if not isinstance(model, TopkBMR):
         raise ValueError(f"model is a {type(model).__name__}; this bound is TopkBMR's")
-    loss = model.loss
-    assert isinstance(loss, PairLoss)
     missing = float(((model.edge - model.edges()) * model.weight_sums).sum())
-    certified = loss.rank_factor * (model.promised_loss + missing)
+    certified = model.loss.rank_factor * (model.promised_loss + missing)
     deviation = topk_deviation(model, delta)
     return Bound(
         name="TopkBMR, realised edges",
         statement="rank loss <= factor * (sum_t C_t g_N(0) + sum_i (gamma - gamma_i) ||w^i||_1) + deviation",
         total=certified + deviation,
         suffered=model.suffered_loss,
-        rounds=model.clock,
+        rounds=_rounds(model),
         trivial=_trivial(model),
         probability=1.0 - delta,
-        trivial_reason="half of all pairs, as guessing has it",
+        trivial_reason="half of the pairs, as estimated",
         terms={
             "potential": model.promised_loss,
             "missing edges": missing,
-            "factor": loss.rank_factor,
+            "factor": model.loss.rank_factor,
             "of the estimates": certified,
             "deviation": deviation,
         },
@@ -71,7 +67,7 @@ def topk_bmr(model: Any, delta: float = 0.05) -> Bound:
 
 
 def topk_progress(model: Any) -> Bound:
-    """Progress of the estimated logistic loss: sum_i gain(gamma_i) ||w^i||_1 <= ln 2 sum C + 4 sqrt2 N G sqrt T.
+    """Progress of the estimated logistic loss: sum_i G(gamma_i) ||w^i||_1 <= ln 2 sum C + 4 sqrt2 N G sqrt T.
 
     It holds with certainty; G is the largest estimate that one round can give.
     """
@@ -80,11 +76,11 @@ def topk_progress(model: Any) -> Bound:
     start = math.log(2.0) * model.heard_weight
     return Bound(
         name="TopkAdaptive, progress of the logistic loss",
-        statement="sum_i (1 - sqrt(1 - gamma_i^2)) ||w^i||_1 <= ln 2 sum_t C_t + 4 sqrt2 N G sqrt T",
+        statement="sum_i G(gamma_i) ||w^i||_1 <= ln 2 sum_t C_t + 4 sqrt2 N G sqrt T",
         total=start + _regrets(model),
         suffered=gained,
-        rounds=model.clock,
-        trivial=model.n_learners * model.heard_weight * edge_gain(1.0),
+        rounds=_rounds(model),
+        trivial=len(model.learners) * model.heard_weight * edge_gain(1.0),
         trivial_reason="never exceeded anyway",
         terms={"start": start, "regret of the weights": _regrets(model)},
     )
@@ -105,7 +101,7 @@ def topk_hedge(model: Any, delta: float = 0.05) -> Bound:
 def topk_adaptive(model: Any, delta: float = 0.05) -> Bound:
     """The loss of TopkAdaptive's drawn expert on all pairs, from the learners' edges.
 
-    (B + G ln N) / (1 - 1/e) + deviations, B = 2 (ln 2 sum C + 4 sqrt2 N G sqrt T) / sum_i (1 - sqrt(1 - gamma_i^2));
+    (B + G ln N) / (1 - 1/e) + deviations, B = 2 (ln 2 sum C + 4 sqrt2 N G sqrt T) / sum_i G(gamma_i), G = `edge_gain`;
     where B is more than half of sum C, sum C stands for it.
     """
     model = _adaptive(model)
@@ -121,7 +117,7 @@ def topk_adaptive(model: Any, delta: float = 0.05) -> Bound:
         delta,
         "TopkAdaptive, from the edges",
         "rank loss <= (B + G ln N) / (1 - 1/e) + deviations, "
-        "B = 2 (ln 2 sum_t C_t + 4 sqrt2 N G sqrt T) / sum_i (1 - sqrt(1 - gamma_i^2))",
+        "B = 2 (ln 2 sum_t C_t + 4 sqrt2 N G sqrt T) / sum_i G(gamma_i)",
     )
 
 
@@ -138,7 +134,7 @@ def _gained(model: TopkAdaptive) -> float:
 
 def _regrets(model: TopkAdaptive) -> float:
     """Of all weights: diameter 4, slopes up to G, steps 2 sqrt2 / (G sqrt t)."""
-    return 4.0 * math.sqrt(2.0) * model.n_learners * model.most_loss * math.sqrt(model.clock)
+    return 4.0 * math.sqrt(2.0) * len(model.learners) * model.most_loss * math.sqrt(_rounds(model))
 
 
 def _on_all_pairs(
@@ -150,25 +146,30 @@ def _on_all_pairs(
             "Hedge draws, and the rank loss is not convex: use expert='draw'"
         )
     most = model.most_loss
-    mean = (best + most * math.log(model.n_learners)) / (1.0 - math.exp(-1.0))
+    mean = (best + most * math.log(len(model.learners))) / (1.0 - math.exp(-1.0))
     # Half of delta for the estimates, half for the draws of the expert.
     m, estimates = model.n_labels, topk_deviation(model, delta / 2)
     pairs = (m // 2) * (m - m // 2) / (m - 1)
-    draws = pairs * math.sqrt(model.clock * math.log(2.0 / delta) / 2.0)
+    draws = pairs * math.sqrt(_rounds(model) * math.log(2.0 / delta) / 2.0)
     return Bound(
         name=name,
         statement=statement,
         total=mean + estimates + draws,
         suffered=model.suffered_loss,
-        rounds=model.clock,
+        rounds=_rounds(model),
         trivial=_trivial(model),
         probability=1.0 - delta,
-        trivial_reason="half of all pairs, as guessing has it",
+        trivial_reason="half of the pairs, as estimated",
         terms={"best expert": best, "estimates": estimates, "draws": draws},
     )
 
 
 def _trivial(model: TopkBMR | TopkAdaptive) -> float:
-    """Guessing: half of the pairs that there can be."""
+    """Guessing: half of the pairs, whose number is estimated, and no more than there can be."""
     m = model.n_labels
-    return 0.5 * (m // 2) * (m - m // 2) / (m - 1) * model.clock
+    most = (m // 2) * (m - m // 2) / (m - 1) * _rounds(model)
+    return 0.5 * min(most, model.heard_weight)
+
+
+def _rounds(model: TopkBMR | TopkAdaptive) -> int:
+    return model.t - 1

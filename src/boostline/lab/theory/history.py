@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from boostline import losses
 from boostline.array_types import FloatArray
 from boostline.lab.theory.bound import Bound
-from boostline.models import LabelRanker, TopkAdaptive, TopkBMR
+from boostline.models import LabelRanker
 
 #: What every booster counts.
 _COUNTED = (
@@ -171,8 +171,8 @@ class History:
 
 
 def _algorithm(model: Any, edge: Any) -> str:
-    if isinstance(model, LabelRanker | TopkBMR | TopkAdaptive):
-        return type(model).__name__
+    if isinstance(model, LabelRanker):
+        return "LabelRanker"
     return "AdaOLMR" if edge is None else "OnlineBMR"
 
 

@@ -217,8 +217,8 @@ class AdaOLMR final : public Booster {
     Expert expert_;
     Steps steps_;
     std::vector<double> expert_log_weights_;  // log v
-    // With AdaGrad: sums of f'^2; of sigmoid(s[r] - s[l]) (h[l] - h[r])^2 over the pairs, and that of the round at
-    // hand.
+    // With AdaGrad: sums of f'^2; of p (1 - p) (h[l] - h[r])^2, p = sigmoid(s[r] - s[l]), over the pairs, and that of
+    // the round at hand.
     std::vector<double> slope_squares_, vote_spreads_, spreads_now_;
 };
 

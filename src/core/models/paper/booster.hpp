@@ -48,7 +48,7 @@ class Booster {
 
     // One round of Algorithm 1. Writes the scores given before learning, and if asked what they say of P(relevant)
     // behind them. If it throws, nothing has been learned, but by learners written in Python.
-    void learn(const Row& x, const Labels& given, double* scores, bool with_probabilities = false);
+    void learn(const Row& x, const Labels& labels, double* scores, bool with_probabilities = false);
 
     // The same for the rows of a block, which learners take together where they can: row r writes to scores +
     // r * stride. If it throws, the rows before the one that failed have been learned.
@@ -150,16 +150,8 @@ class Booster {
     // `spreads`, if asked for, describe the row by its votes.
     virtual void follow(const double* votes, const double* expert_scores, std::uint64_t t, double* scores,
                         double* spreads) const = 0;
-    // What the booster hears of the labels once it has given its scores: all that is known, but for boosters that show
-    // some of the labels only (topk_booster.hpp).
-    virtual const Labels& hear(const Labels& labels, const double*) { return labels; }
-    virtual double loss_of(const double* scores, const Labels& labels, PairScratch& scratch) const {
-        return scratch.rank_loss_alone(scores, labels);
-    }
     // Whether learners that follow the labels are to hear of a row although it has no pair to rank.
     virtual bool learns_without_pairs(const Labels&) const { return false; }
-    // |Y| as edges count it.
-    virtual double counted_relevant(const Labels& labels) const { return static_cast<double>(labels.relevant.size()); }
     // Costs that are found for all learners at once, and the memory that `update` needs.
     virtual void prepare(const Labels& labels) = 0;
     // Whether nothing but memory can fail in a round; gets the memory that `prepare` needs for any of these rows.
@@ -184,9 +176,8 @@ class Booster {
     // Works out what follows from the state.
     virtual void after_load() {}
 
-    // No expert loses more than `loss_limit` per example, except by rounding.
-    double most_loss() const { return static_cast<double>(clock_) * loss_limit() * (1.0 + 1e-6); }
-    virtual double loss_limit() const { return 1.0; }
+    // No expert loses more than 1 per example, except by rounding.
+    double most_loss() const { return static_cast<double>(clock_) * (1.0 + 1e-6); }
 
     const double* votes_in_round() const { return votes_.data(); }
     double* expert_row(std::int32_t i) {

@@ -182,7 +182,7 @@ std::size_t Booster::look_at_block(const Example* rows, std::size_t n, double* s
         }
         prepare(labels);
         for (int i = 0; i <= n_votes_; ++i) compute_costs(i, labels, scratch_[0]);
-        const double loss = loss_of(own, labels, scratch_[0]);
+        const double loss = scratch_[0].rank_loss_alone(own, labels);
         if (watches_drift_) recent_.prepare(rows[r].x, labels);
         for (std::size_t v = 0; v < cost_widths_.size(); ++v) {
             if (shares_costs_ && v > 0) {

@@ -3,17 +3,16 @@
 
 namespace boostline {
 
-void Booster::learn(const Row& x, const Labels& given, double* scores, bool with_probabilities) {
+void Booster::learn(const Row& x, const Labels& labels, double* scores, bool with_probabilities) {
     const ThreadPool::AtHand threads = learners_.threads();
     learn_marked();
     gather_votes(x);                                                                    // line 4
     if (has_prefixes()) accumulate();                                                   // line 5
     follow(votes_.data(), expert_scores_.data(), clock_ + 1, scores, spreads_.data());  // lines 6 and 7
     if (with_probabilities) write_probabilities(scores, spreads_.data(), scores + n_labels_);
-    const Labels& labels = hear(given, scores);  // line 8: the true labels
-    if (labels.has_pairs()) {
+    if (labels.has_pairs()) {  // line 8
         find_costs(labels);
-        const double loss = loss_of(scores, labels, scratch_[0]);
+        const double loss = scratch_[0].rank_loss_alone(scores, labels);
         if (watches_drift_) recent_.prepare(x, labels);
         teach(x, labels);  // lines 10 to 12
         if (calibrates_) calibration_.learn(scores, spreads_.data(), labels);
@@ -86,8 +85,8 @@ void Booster::teach(const Row& x, const Labels& labels) {
 }
 
 bool Booster::finish_round(const Labels& labels, double loss) noexcept {
-    record_.add(labels, {votes_.data(), costs_.data(), shares_costs_, cost_widths_.data(), rank_losses_.data() + 1,
-                         loss, counted_relevant(labels)});
+    record_.add(labels,
+                {votes_.data(), costs_.data(), shares_costs_, cost_widths_.data(), rank_losses_.data() + 1, loss});
     keep_own_record(labels, loss);
     update(labels, static_cast<double>(clock_ - restarted_at_) + 1.0);  // lines 9 and 13
     clock_ += 1;

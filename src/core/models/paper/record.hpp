@@ -20,7 +20,6 @@ struct Round {
     const double* cost_widths;    // largest less smallest cost
     const double* expert_losses;  // rank losses of experts 1 .. N
     double loss;                  // rank loss of the scores that were given
-    double n_relevant;            // |Y| in the denominators of the edges
 };
 
 class Record {
@@ -36,6 +35,7 @@ class Record {
     void add(const Labels& labels, const Round& round) noexcept {
         const double weight = labels.importance;
         const std::size_t k = labels.is_relevant.size();
+        const auto n_relevant = static_cast<double>(labels.relevant.size());
         double mean = 0.0, relevant = 0.0;
         for (std::size_t i = 0; i < expert_loss_.size(); ++i) {
             const double* c = round.costs + (round.shares_costs ? 0 : i * k);
@@ -45,7 +45,7 @@ class Record {
                 for (const std::int32_t l : labels.relevant) relevant += c[l];
             }
             edge_numerator_[i] += weight * (mean - dot(c, round.votes + i * k, k));
-            edge_denominator_[i] += weight * (round.n_relevant * mean - relevant);
+            edge_denominator_[i] += weight * (n_relevant * mean - relevant);
             expert_loss_[i] += weight * round.expert_losses[i];
             largest_weight_[i] = std::max(largest_weight_[i], round.cost_widths[i]);
         }

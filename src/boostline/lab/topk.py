@@ -1,9 +1,17 @@
-"""TopkBMR and TopkAdaptive: the boosters when only some labels are shown, and heard of (docs/top-k.md).
+"""Top-k feedback, after Zhang, Jung and Tewari, "Online boosting for multilabel ranking with top-k feedback" (2019).
 
-After Zhang, Jung and Tewari, "Online boosting for multilabel ranking with top-k feedback" (2019). Of m labels the k'
-with the highest scores are shown; with probability rho, d of them, drawn at random, make room for d others. A is the
-set that is shown. A sum over all pairs (l relevant, r irrelevant) is estimated from the pairs within A, each divided by
-the probability that both its labels are shown.
+Of m labels the k' with the highest scores are shown; with probability rho, d of them, drawn at random, make room for d
+others. A is the set that is shown, and feedback covers its labels only. A sum over all pairs (l relevant, r irrelevant)
+is estimated from the pairs within A, each divided by the probability that both its labels are shown. docs/top-k.md has
+the proofs; `boostline.Explorer` is the model to use.
+
+>>> from boostline.lab.reference import HoeffdingTree
+>>> trees = [HoeffdingTree(5, 3, 0.1, 0.5, 1.0, features=[i]) for i in range(5)]
+>>> model = TopkBMR(5, trees, edge=0.1, feedback=TopkFeedback(5, n_shown=3, exploration=0.4))
+>>> for x in np.random.default_rng(0).normal(size=(300, 5)):
+...     _ = model.learn(x, x > 0.5)
+>>> int(model.score(np.array([2.0, -1.0, -1.0, -1.0, -1.0])).argmax())
+0
 """
 
 from __future__ import annotations
@@ -13,25 +21,24 @@ from itertools import combinations
 
 import numpy as np
 
+from boostline import losses, potentials
+from boostline.contract.numbers import real_number, whole_number
 from boostline.lab.reference.boosters import AdaOLMR, Booster, Learner, OnlineBMR, Round
-from boostline.lab.reference.losses import (
-    BoolArray,
-    FloatArray,
-    Labels,
-    known_sets,
-    smallest_positive,
-)
-from boostline.lab.reference.potentials import baseline, walk_law
+from boostline.lab.reference.losses import BoolArray, FloatArray, Labels, known_sets
+
+__all__ = ["TopkAdaptive", "TopkBMR", "TopkBooster", "TopkFeedback"]
 
 
 class TopkFeedback:
-    """Who is shown, and with what probability.
+    """Which labels are shown, and with what probability.
 
     Parameters
     ----------
-    n_labels, n_shown, n_swapped : int
-        m, k' and d.
-    exploration : float
+    n_labels, n_shown
+        m and k'.
+    n_swapped
+        d. By default the number with which the rarest pair is shown most often, if rho is small.
+    exploration
         rho.
 
     >>> feedback = TopkFeedback(5, 3, 2, 0.3)
@@ -40,11 +47,42 @@ class TopkFeedback:
     0.1
     """
 
-    def __init__(self, n_labels: int, n_shown: int, n_swapped: int, exploration: float) -> None:
+    def __init__(
+        self,
+        n_labels: int,
+        n_shown: int = 3,
+        n_swapped: int | None = None,
+        exploration: float = 0.02,
+    ) -> None:
         self.n_labels = n_labels
-        self.n_shown = n_shown
-        self.n_swapped = n_swapped
-        self.exploration = exploration
+        self.n_shown = whole_number(n_shown, "n_shown", 2, n_labels)
+        self.exploration = real_number(exploration, "exploration", 0.0, 1.0, open_low=True)
+        if exploration == 1.0:
+            raise ValueError(
+                "exploration is 1, but must be below 1: else the best labels are never shown together"
+            )
+        others = n_labels - n_shown
+        least, most = min(2, others), min(n_shown - 1, others)
+        if most < least:
+            raise ValueError(
+                f"n_shown is {n_shown}, but must be at least 3 with {n_labels} labels, so that every pair can be shown"
+            )
+        sizes = range(least, most + 1)
+        if n_swapped is None:
+            self.n_swapped = max(sizes, key=lambda d: (self._rarest_swap(d), -d))
+        elif n_swapped in sizes:
+            self.n_swapped = n_swapped
+        else:
+            raise ValueError(
+                f"n_swapped is {n_swapped}, but must be between {least} and {most} if {n_shown} of {n_labels} labels "
+                "are shown, so that every pair can be shown"
+            )
+
+    def _rarest_swap(self, d: int) -> float:
+        """The smaller of p_1 and p_0, up to a factor; p_2 is smaller only if rho is near 1."""
+        k, others = self.n_shown, self.n_labels - self.n_shown
+        one = (k - d) * d / k
+        return min(one, d * (d - 1.0) / (others - 1.0)) if others > 1 else one
 
     def top(self, scores: FloatArray) -> list[int]:
         """Return the k' labels with the highest scores, best first, ties by label."""
@@ -80,17 +118,26 @@ class TopkFeedback:
                 shown[list(instead)] = True
                 yield self.exploration / (len(out) * len(come)), shown
 
-    def pair_probabilities(self, is_top: BoolArray) -> FloatArray:
-        """Return P(i and j are shown) for all i != j, in closed form."""
+    @property
+    def probabilities(self) -> tuple[float, float, float]:
+        """Probabilities p_2, p_1, p_0 that both labels of a pair are shown: both, one, none of them in the top k'.
+
+        >>> [round(p, 12) for p in TopkFeedback(6, 3, 2, 0.3).probabilities]   # p_0: .3 * 2 / (3 * 2)
+        [0.7, 0.066666666667, 0.1]
+        """
         m, k, d, rho = self.n_labels, self.n_shown, self.n_swapped, self.exploration
-        both = 1 - rho + rho * (k - d) * (k - d - 1) / (k * (k - 1))
-        one = rho * (k - d) * d / (k * (m - k)) if m > k else 1.0
-        none = rho * d * (d - 1) / ((m - k) * (m - k - 1)) if m > k + 1 else 1.0
         if m == k:
-            both = 1.0
+            return 1.0, 1.0, 1.0
+        both = 1 - rho + rho * (k - d) * (k - d - 1) / (k * (k - 1))
+        one = rho * (k - d) * d / (k * (m - k))
+        none = rho * d * (d - 1) / ((m - k) * (m - k - 1)) if m > k + 1 else 1.0
+        return both, one, none
+
+    def pair_probabilities(self, is_top: BoolArray) -> FloatArray:
+        """Return P(i and j are shown) for all i != j."""
         n_top = is_top[:, None].astype(int) + is_top[None, :]
-        probabilities: FloatArray = np.array([none, one, both])[n_top]
-        return probabilities
+        found: FloatArray = np.array(self.probabilities[::-1])[n_top]
+        return found
 
     def weights(self, is_top: BoolArray, shown: BoolArray) -> FloatArray:
         """Return 1{i and j are shown} / P(i and j are shown)."""
@@ -98,16 +145,14 @@ class TopkFeedback:
 
     def most(self) -> float:
         """Return the largest sum of weights that the pairs of one round can have, whatever is relevant."""
-        is_top = np.arange(self.n_labels) < self.n_shown
-        found = 0.0
-        for _, shown in self.outcomes(is_top):
-            w = self.weights(is_top, shown)
-            labels = np.flatnonzero(shown)
-            for n in range(1, len(labels)):
-                for some in combinations(labels, n):
-                    y = np.isin(np.arange(self.n_labels), some)
-                    found = max(found, float(w[np.ix_(y, shown & ~y)].sum()))
-        return found
+        both, one, none = self.probabilities
+        k, d = self.n_shown, self.n_swapped
+        found = [a * (k - a) / both for a in range(k + 1)]
+        for a in range(k - d + 1):  # relevant ones of those that stayed, and of those that came
+            for b in range(d + 1):
+                mixed = a * (d - b) + (k - d - a) * b
+                found.append(a * (k - d - a) / both + mixed / one + b * (d - b) / none)
+        return max(found)
 
 
 def _uniform(seed: int, turn: int, draw: int) -> float:
@@ -122,16 +167,19 @@ class TopkBooster(Booster):
     Attributes
     ----------
     heard_weight : float
-        Sum over the rounds of the weights of all pairs that were heard.
+        Sum over the rounds of the weights of all pairs that were observed.
+    suffered_loss : float
+        Sum of the estimated losses of the scores that were given.
     last_shown : list
         What was shown in the last round.
     """
 
-    feedback: TopkFeedback
-    seed: int
-
-    def __init__(self, n_labels: int, learners: Sequence[Learner]) -> None:
+    def __init__(
+        self, n_labels: int, learners: Sequence[Learner], feedback: TopkFeedback, seed: int
+    ) -> None:
         super().__init__(n_labels, learners)
+        self.feedback = feedback
+        self.seed = seed
         self.heard_weight = 0.0
         self.suffered_loss = 0.0
         self.last_shown: list[int] = []
@@ -143,7 +191,7 @@ class TopkBooster(Booster):
         weight: float = 1.0,
         unknown: Labels | None = None,
     ) -> FloatArray:
-        """One round: show labels, hear of those, learn from the pairs among them."""
+        """One round: show labels, observe those, learn from the pairs among them."""
         y, z = known_sets(relevant, unknown, self.n_labels)
         now = self._predict(x)
         self.last_shown, is_top = self.feedback.draw(now.scores, self.seed, self.t - 1)
@@ -160,24 +208,22 @@ class TopkBooster(Booster):
             self.suffered_loss += weight * float(losses[(now.followed or len(losses)) - 1])
             self.heard_weight += weight * float(w.sum())
             self._update(now, losses, weight)
-            now.closest_decision = min(now.closest_decision, smallest_positive(np.abs(d)))
-        ranked = np.sort(now.scores)
-        now.closest_decision = min(now.closest_decision, smallest_positive(np.diff(ranked)))
         self.t += 1
         self.last_round = now
         return now.scores
 
 
 class TopkBMR(TopkBooster):
-    """OnlineBMR from estimated costs, with the hinge loss and the potentials of one relevant label.
+    """OnlineBMR from estimated costs, with the potentials of one relevant label.
 
     Parameters
     ----------
-    n_labels, learners, edge, margin
-        As in `OnlineBMR`.
-    feedback : TopkFeedback
-    seed : int
-        Of what is shown.
+    n_labels, learners, edge
+        As in `boostline.lab.reference.OnlineBMR`.
+    feedback, seed
+        What is shown, and the seed of its draws.
+    loss
+        The loss of the potentials, a convex loss of pairs: only then are those of one relevant label the largest.
     """
 
     initial_weight = 1.0
@@ -189,34 +235,34 @@ class TopkBMR(TopkBooster):
         edge: float,
         feedback: TopkFeedback,
         seed: int = 0,
-        margin: float = 1.0,
+        loss: str | losses.Loss = "hinge",
     ) -> None:
-        super().__init__(n_labels, learners)
+        super().__init__(n_labels, learners, feedback, seed)
+        found = losses.get(loss)
+        if not (isinstance(found, losses.PairLoss) and found.convex):
+            raise ValueError(f"loss is {found.name!r}, but must be a convex loss of pairs")
         self.edge = edge
-        self.feedback = feedback
-        self.seed = seed
-        self.margin = margin
+        self.loss = found
+        walk = (found, len(self.learners), n_labels, 1, edge)
+        self._steps = potentials.step_table(*walk)
+        self._start = potentials.start_potential(*walk)
+
+    @property
+    def promised_loss(self) -> float:
+        """Estimate of what the potentials promise for the examples so far, if all learners have the edge."""
+        return self.heard_weight * self._start
 
     _follow = OnlineBMR._follow
 
     def _costs(self, now: Round, relevant: BoolArray, irrelevant: BoolArray) -> FloatArray:
-        one = np.arange(self.n_labels) == 0
-        u = baseline(one, self.edge)  # the walk of one relevant label
+        """c^{i+1}[l] = phi^{N-i-1}(s^i + e_l) - phi^{N-i-1}(s^i), phi the estimate."""
         costs = np.zeros((len(self.learners), self.n_labels))
+        w = self.pair_weights[np.ix_(relevant, irrelevant)]
         for i, s in enumerate(now.expert_scores[:-1]):
             n = len(self.learners) - 1 - i  # still to vote
-            z, law = np.arange(-n, n + 1), walk_law(n, float(u[1]), float(u[0]))
-            for p in np.flatnonzero(relevant):
-                for r in np.flatnonzero(irrelevant):
-                    w = self.pair_weights[p, r]
-                    below, here, above = (
-                        np.maximum(self.margin + (s[r] - s[p]) + move + z, 0.0)
-                        for move in (-1.0, 0.0, 1.0)
-                    )
-                    costs[i, p] += w * float(law @ (below - here))
-                    costs[i, r] += w * float(law @ (above - here))
-        room = costs.max(axis=1, keepdims=True) - costs[:, relevant]
-        now.closest_decision = min(now.closest_decision, smallest_positive(room))
+            d = s[irrelevant][None, :] - s[relevant][:, None]
+            costs[i, relevant] = -(w * self._steps.at(n, d - 1.0)).sum(axis=1)
+            costs[i, irrelevant] = (w * self._steps.at(n, d)).sum(axis=0)
         return costs
 
     def _update(self, now: Round, losses: FloatArray, weight: float) -> None:
@@ -228,9 +274,10 @@ class TopkAdaptive(TopkBooster):
 
     Parameters
     ----------
-    n_labels, learners, seed, expert
-        As in `AdaOLMR`; the seed draws what is shown as well.
-    feedback : TopkFeedback
+    n_labels, learners, expert
+        As in `boostline.lab.reference.AdaOLMR`, without the mean of the experts.
+    feedback, seed
+        As in `TopkBMR`; the seed draws the experts as well.
     """
 
     initial_weight = 0.0
@@ -243,9 +290,9 @@ class TopkAdaptive(TopkBooster):
         seed: int = 0,
         expert: str = "draw",
     ) -> None:
-        super().__init__(n_labels, learners)
-        self.feedback = feedback
-        self.seed = seed
+        super().__init__(n_labels, learners, feedback, seed)
+        if expert not in ("draw", "best", "last"):
+            raise ValueError(f"expert is {expert!r}, but must be 'draw', 'best' or 'last'")
         self.expert = expert
         self.expert_log_weights = np.zeros(len(self.learners))
         self.most_loss = feedback.most() / (n_labels - 1)  # G: no estimate of a round is larger
@@ -253,13 +300,12 @@ class TopkAdaptive(TopkBooster):
     _follow = AdaOLMR._follow
 
     def _costs(self, now: Round, relevant: BoolArray, irrelevant: BoolArray) -> FloatArray:
-        costs = np.zeros_like(now.expert_scores)
-        for i, s in enumerate(now.expert_scores):
-            for p in np.flatnonzero(relevant):
-                for r in np.flatnonzero(irrelevant):
-                    slope = self.pair_weights[p, r] / (1.0 + np.exp(s[p] - s[r]))
-                    costs[i, p] -= slope
-                    costs[i, r] += slope
+        s = now.expert_scores
+        d = s[:, None, irrelevant] - s[:, relevant, None]
+        slopes = self.pair_weights[np.ix_(relevant, irrelevant)] / (1.0 + np.exp(-d))
+        costs = np.zeros_like(s)
+        costs[:, relevant] = -slopes.sum(axis=2)
+        costs[:, irrelevant] = slopes.sum(axis=1)
         return costs
 
     def _update(self, now: Round, losses: FloatArray, weight: float) -> None:

@@ -116,14 +116,14 @@ def test_prequential_tells_models_only_what_they_show():
     models = {
         "all": small().model,
         "counts": bl.LabelRanker(6, learners=[bl.learners.Recency()]),
-        "shown": bl.TopkBMR(6, learners=bl.learners.paper_trees(5), exploration=0.3),
+        "shown": small(n_shown=2, rate=3.0),
     }
     result = evaluate.prequential(models, zip(X, Y, strict=True), feedback="top-k")
     by_hand = small(seed=0)
     expected = by_hand.learn(X, Y)
     assert result["all"].rank_loss == pytest.approx(bl.metrics.rank_loss(Y, expected))
     np.testing.assert_array_equal(models["all"].score(X), by_hand.score(X))
-    alone = bl.TopkBMR(6, learners=bl.learners.paper_trees(5), exploration=0.3)
+    alone = small(n_shown=2, rate=3.0)
     alone.learn(X, Y)
     np.testing.assert_array_equal(models["shown"].score(X), alone.score(X))
     assert result["all"].settings["feedback"].startswith("TopK(n_shown=3")
@@ -164,6 +164,3 @@ def test_other_protocols_take_an_explorer_as_a_model():
     data = SimpleNamespace(X=X, Y=Y, n_train=200)
     run = evaluate.train_then_test(explorer, data)
     assert run.rank_loss == pytest.approx(bl.metrics.rank_loss(Y[200:], by_hand.learn(X, Y)[200:]))
-    model = bl.TopkAdaptive(6, learners=bl.learners.paper_trees(5), exploration=0.3)
-    run = evaluate.train_then_test(model, data)
-    assert model.clock == 300 and run.rank_loss < 0.5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,24 @@ from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import read_weights, real_number, whole_number
 from boostline.contract.rows import read_rows
 from boostline.models.booster import named
-from boostline.models.topk_booster import Shown
 
 # Of the seed; the boosters' draws have other streams.
 _STREAM = 3
+
+
+class Shown(NamedTuple):
+    """The labels that were shown for one example, or for each row of a block.
+
+    Attributes
+    ----------
+    labels
+        Best first: indices, or names if the labels have names; (k',) or (n, k').
+    explored
+        Which of them stand in the place of a better one, to learn about them too; the same shape.
+    """
+
+    labels: Any
+    explored: BoolArray
 
 
 class Explorer:
@@ -112,7 +126,17 @@ class Explorer:
         return self.model.rank(x, top)
 
     def show(self, x: Any, *, turn: int | None = None) -> Shown:
-        """Return the labels to show, as `TopkBMR.show` does; explored labels are in the last places."""
+        """Return the labels to show: the best ones and, now and then, others in the last places.
+
+        Parameters
+        ----------
+        x
+            One example or a block.
+        turn
+            The number of the draw that decides about exploration; row i of a block has ``turn + i``. By default the
+            number of examples learned so far, so that calling it twice gives the same. If several examples are shown
+            before feedback on the first arrives, give each a number of its own.
+        """
         turn = self.n_learned if turn is None else whole_number(turn, "turn", 0, 2**63)
         scores = np.asarray(self.model.score(x))
         if scores.ndim == 1:
