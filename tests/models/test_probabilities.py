@@ -151,7 +151,9 @@ def test_highest_labels_of_rows_in_clusters_come_true_as_often_as_is_said():
         Y = labels[group] ^ (rng.random((8000, 20)) < 0.03)
         model = bl.LabelRanker(20, learners=[Linear(), Ridge(), Neighbours()], seed=0)
         model.learn(X[:3000], Y[:3000], return_scores=False)
-        ratios.append(bl.evaluate.judge_probabilities(model, X[3000:], Y[3000:]).ratio)
+        P = model.probabilities(X[3000:])
+        expected = bl.metrics.expected_calibration_error(P)
+        ratios.append(bl.metrics.calibration_error(Y[3000:], P) / expected)
     assert np.mean(ratios) < 2.0
 
 

@@ -169,7 +169,6 @@ def evaluate(
             f"{len(makers) * len(orders) * seeds} runs"
         )
         result: Any = ev.compare(makers, dataset, orders, range(seeds), metrics, freeze=freeze)
-        first = result.first_runs
     else:
         if freeze:
             raise typer.BadParameter("--freeze needs --protocol train-then-test")
@@ -177,10 +176,9 @@ def evaluate(
         rows = dataset.shuffled(0) if order is Order.shuffled else dataset
         models = {name: make(0) for name, make in makers.items()}
         result = ev.prequential(models, rows, metrics, delay=delay, window=window)
-        first = result.runs
     if plot is not None:
-        draw = result.plot_curves if protocol is Protocol.train_then_test else result.plot
-        draw(plot, title=dataset.name)
+        result.plot(plot, title=dataset.name)
+    first = result.first_runs
     tables = [result.as_table()]
     if by_label:
         tables += [ev.label_report(run) for run in first.values() if run.label_counts is not None]

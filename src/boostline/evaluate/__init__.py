@@ -20,7 +20,6 @@ from boostline.evaluate.peers import (
     SklearnPeer,
     SklearnWeakLearner,
 )
-from boostline.evaluate.probabilities import ProbabilityReport, judge_probabilities
 from boostline.evaluate.reports import label_report, records_csv
 from boostline.evaluate.runs import Run, Seconds
 from boostline.evaluate.significance import PairedTest, RankTest, friedman_nemenyi, wilcoxon
@@ -33,7 +32,6 @@ __all__ = [
     "Curve",
     "PairedTest",
     "Prequential",
-    "ProbabilityReport",
     "RankTest",
     "Ranker",
     "RiverWeakLearner",
@@ -45,7 +43,6 @@ __all__ = [
     "baselines",
     "compare",
     "friedman_nemenyi",
-    "judge_probabilities",
     "label_report",
     "prequential",
     "records_csv",

@@ -6,7 +6,6 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any
 
 from boostline.display.progress import ProgressLike, show_progress
@@ -45,23 +44,6 @@ class Comparison(Report):
     def _lines(self) -> Iterator[tuple[dict[str, str], list[Run]]]:
         for (model, order), runs in self.runs.items():
             yield {"model": model, "order": order}, runs
-
-    @property
-    def first_runs(self) -> dict[str, Run]:
-        """The first run of each model and order, by both names."""
-        return {f"{m}, {order}": runs[0] for (m, order), runs in self.runs.items() if runs}
-
-    def plot_curves(self, path: str | PathLike[str], title: str | None = None) -> None:
-        """Draw the learning curves of the first runs along the test rows; needs matplotlib."""
-        from boostline.evaluate.plots import plot_runs
-
-        plot_runs(self.first_runs, path, title)
-
-    def plot(self, path: str | PathLike[str], metric: str = "rank_loss") -> None:
-        """Draw mean and spread of every model into a file (PNG, SVG or PDF by its ending); needs matplotlib."""
-        from boostline.evaluate.plots import plot_comparison
-
-        plot_comparison(self, path, metric)
 
     def test(
         self,

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from os import PathLike
-from typing import TYPE_CHECKING
 
 from boostline.display.charts import panels, title
 from boostline.display.colours import SERIES
 from boostline.evaluate.runs import Run
-
-if TYPE_CHECKING:
-    from boostline.evaluate.comparison import Comparison
 
 
 def plot_runs(runs: dict[str, Run], path: str | PathLike[str], heading: str | None = None) -> None:
@@ -41,27 +37,4 @@ def plot_runs(runs: dict[str, Run], path: str | PathLike[str], heading: str | No
         )
     if heading:
         figure.suptitle(heading)
-    figure.savefig(path, dpi=150)
-
-
-def plot_comparison(
-    result: Comparison, path: str | PathLike[str], metric: str = "rank_loss"
-) -> None:
-    """Draw one panel per order of the rows: a line per model, its runs as points and their mean as a bar."""
-    models = list(dict.fromkeys(model for model, _ in result.runs))
-    orders = list(dict.fromkeys(order for _, order in result.runs))
-    figure, grid = panels(len(orders), 0.8 + 0.4 * len(models))
-    for order, axes in zip(orders, grid, strict=True):
-        for place, model in enumerate(models):
-            values = result.values(model, order, metric)
-            colour = SERIES[place % len(SERIES)]
-            axes.plot(values, [place] * len(values), "o", color=colour, alpha=0.5)
-            if values:
-                axes.plot(
-                    [result.mean(model, order, metric)], [place], "|", color=colour, markersize=18
-                )
-        axes.set_yticks(range(len(models)), models)
-        axes.invert_yaxis()
-        axes.set_xlabel(metric.replace("_", " "))
-        title(axes, f"rows in {order} order: runs (points) and their mean (bar)")
     figure.savefig(path, dpi=150)

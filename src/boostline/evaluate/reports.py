@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from boostline.display.tables import NONE, Table, share, to_csv
@@ -68,6 +69,17 @@ class Report:
 
     _repr_html_ = html
 
+    @property
+    def first_runs(self) -> dict[str, Run]:
+        """The first run of each line, by what the line is of."""
+        return {", ".join(of.values()): runs[0] for of, runs in self._lines() if runs}
+
+    def plot(self, path: str | PathLike[str], title: str | None = None) -> None:
+        """Draw the learning curves of the first runs into a file (PNG, SVG or PDF by its ending); needs matplotlib."""
+        from boostline.evaluate.plots import plot_runs
+
+        plot_runs(self.first_runs, path, title)
+
     def frame(self) -> Any:
         """Return all runs as a pandas frame: a row per run, a column per metric."""
         import pandas as pd
@@ -80,22 +92,6 @@ class Report:
             for of, runs in self._lines()
             for run in runs
         ]
-
-    def labels_frame(self) -> Any:
-        """Return precision, recall and F1 of every label as a pandas frame, for models with probabilities.
-
-        A label is named if its probability is above half of the micro-F1 so far, as in `boostline.LabelRanker.predict`.
-        """
-        import pandas as pd
-
-        return pd.DataFrame(
-            [
-                {**of, "seed": run.seed, **row}
-                for of, runs in self._lines()
-                for run in runs
-                for row in run.by_label()
-            ]
-        )
 
 
 def records_csv(records: Sequence[dict[str, Any]]) -> str:

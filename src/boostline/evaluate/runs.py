@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -153,9 +152,3 @@ class Run(Report):
 
     def _lines(self) -> Iterator[tuple[dict[str, str], list[Run]]]:
         yield {"model": self.model}, [self]
-
-    def plot(self, path: str | PathLike[str]) -> None:
-        """Draw the curves into a file (PNG, SVG or PDF by its ending); needs matplotlib."""
-        from boostline.evaluate.plots import plot_runs
-
-        plot_runs({self.model: self}, path)

@@ -6,7 +6,6 @@ import heapq
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any
 
 from boostline.array_types import BoolArray
@@ -101,12 +100,6 @@ class Prequential(Report):
             "stopped": self.stopped,
             "models": {name: run.to_dict(curves) for name, run in self.runs.items()},
         }
-
-    def plot(self, path: str | PathLike[str], title: str | None = None) -> None:
-        """Draw all models' curves into a file (PNG, SVG or PDF by its ending)."""
-        from boostline.evaluate.plots import plot_runs
-
-        plot_runs(self.runs, path, title)
 
 
 def prequential(
