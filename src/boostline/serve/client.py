@@ -8,6 +8,7 @@ id here if you give none.
 from __future__ import annotations
 
 import asyncio
+import functools
 import http.client
 import json
 import math
@@ -15,7 +16,7 @@ import random
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -161,27 +162,22 @@ class Client:
             raise
 
 
+def _in_thread(method: Callable[..., dict[str, Any]]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    async def call(self: AsyncClient, *arguments: Any, **named: Any) -> dict[str, Any]:
+        return await asyncio.to_thread(method, self.client, *arguments, **named)
+
+    return call
+
+
 class AsyncClient:
     """`Client` for asyncio: each call runs in a thread, and the loop goes on."""
 
     def __init__(self, address: str, token: str | None = None, **options: Any) -> None:
-        self._client = Client(address, token, **options)
+        self.client = Client(address, token, **options)
 
-    async def rank(self, *arguments: Any, **named: Any) -> dict[str, Any]:
-        """See `Client.rank`."""
-        return await asyncio.to_thread(self._client.rank, *arguments, **named)
-
-    async def feedback(self, *arguments: Any, **named: Any) -> dict[str, Any]:
-        """See `Client.feedback`."""
-        return await asyncio.to_thread(self._client.feedback, *arguments, **named)
-
-    async def model(self) -> dict[str, Any]:
-        """See `Client.model`."""
-        return await asyncio.to_thread(self._client.model)
-
-    async def event(self, id: str) -> dict[str, Any]:
-        """See `Client.event`."""
-        return await asyncio.to_thread(self._client.event, id)
+    rank, feedback = _in_thread(Client.rank), _in_thread(Client.feedback)
+    model, event = _in_thread(Client.model), _in_thread(Client.event)
 
 
 def _problem(answer: bytes) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Problem"]
+__all__ = ["Invalid", "Problem"]
 
 _TITLES = {
     400: "Not understood",
@@ -50,3 +50,10 @@ class Problem(Exception):
         if self.field is not None:
             told["field"] = self.field
         return told
+
+
+class Invalid(Problem, ValueError):
+    """A field of a request that cannot be: 422."""
+
+    def __init__(self, field: str | None, detail: str) -> None:
+        super().__init__(422, detail, field)

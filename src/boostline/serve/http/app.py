@@ -16,8 +16,6 @@ from boostline.serve.errors import Problem
 from boostline.serve.http import endpoints
 from boostline.serve.http.endpoint import JSON, Call, Endpoint, Response, Routes
 from boostline.serve.http.security import HEADERS, Guard
-from boostline.serve.live.features import FeatureError
-from boostline.serve.live.label_names import LabelError
 from boostline.serve.live.service import Service
 from boostline.serve.ops.telemetry import Telemetry
 from boostline.serve.store.log import StoreError
@@ -163,8 +161,6 @@ def problem_of(error: BaseException, path: str) -> Problem:
     """What is answered when something went wrong."""
     if isinstance(error, Problem):
         return error
-    if isinstance(error, FeatureError | LabelError):
-        return Problem(422, str(error), error.field)
     if isinstance(error, StoreError):
         return Problem(503, str(error), retry_after=30)
     _LOG.error("%s failed: %s", path, error, exc_info=error)

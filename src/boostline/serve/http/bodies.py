@@ -8,8 +8,8 @@ from typing import Any
 
 from orjson import loads
 
-from boostline.serve.errors import Problem
-from boostline.serve.live.features import FeatureError, check_features
+from boostline.serve.errors import Invalid, Problem
+from boostline.serve.live.features import check_features
 from boostline.serve.live.label_names import LONGEST_NAME, is_name
 from boostline.serve.live.requests import Limits
 
@@ -50,13 +50,13 @@ class Body:
         if not value.keys() <= self._fields.keys():
             odd = shortened(next(field for field in value if field not in self._fields))
             known = ", ".join(self._fields)
-            raise Problem(422, f"{odd} is not known, but fields must be {known}", odd)
+            raise Invalid(odd, f"{odd} is not known, but fields must be {known}")
         for name, field in self._fields.items():
             one = value.setdefault(name)
             if one is not None:
                 field.check(one, name, limits)
             elif field.is_required:
-                raise Problem(422, f"{name} is missing, but must be given", name)
+                raise Invalid(name, f"{name} is missing, but must be given")
         return value
 
     @property
@@ -73,65 +73,59 @@ class Body:
 def check_name(value: Any, field: str) -> None:
     """Refuse what cannot be the name of a label or an id."""
     if not isinstance(value, str):
-        raise Problem(422, f"{field} is a {kind_of(value)}, but must be a string", field)
+        raise Invalid(field, f"{field} is a {kind_of(value)}, but must be a string")
     if not is_name(value):
-        raise Problem(
-            422,
-            f"{field} is {shortened(repr(value))}, but must have 1 to {LONGEST_NAME} printable characters",
+        raise Invalid(
             field,
+            f"{field} is {shortened(repr(value))}, but must have 1 to {LONGEST_NAME} printable characters",
         )
 
 
 def _check_names(value: Any, field: str, limits: Limits) -> None:
     if not isinstance(value, list):
-        raise Problem(422, f"{field} is a {kind_of(value)}, but must be a list of labels", field)
+        raise Invalid(field, f"{field} is a {kind_of(value)}, but must be a list of labels")
     if len(value) > limits.labels:
-        raise Problem(
-            422, f"{field} has {len(value)} labels, but must have at most {limits.labels}", field
+        raise Invalid(
+            field, f"{field} has {len(value)} labels, but must have at most {limits.labels}"
         )
     seen = set()
     for i, name in enumerate(value):
         check_name(name, f"{field}[{i}]")
         if name in seen:
-            raise Problem(422, f"{field} has label {name!r} twice, but must have each once", field)
+            raise Invalid(field, f"{field} has label {name!r} twice, but must have each once")
         seen.add(name)
 
 
 def _check_renames(value: Any, field: str, limits: Limits) -> None:
     if not isinstance(value, dict):
-        raise Problem(422, f"{field} must be an object of old and new names", field)
+        raise Invalid(field, f"{field} must be an object of old and new names")
     _check_names(list(value), field, limits)
     _check_names(list(value.values()), field, limits)
 
 
 def _check_text(value: Any, field: str, limits: Limits) -> None:
     if not isinstance(value, str):
-        raise Problem(422, f"{field} is a {kind_of(value)}, but must be a string", field)
+        raise Invalid(field, f"{field} is a {kind_of(value)}, but must be a string")
     if len(value) > limits.text:
-        raise Problem(
-            422, f"{field} has {len(value)} characters, but must have at most {limits.text}", field
+        raise Invalid(
+            field, f"{field} has {len(value)} characters, but must have at most {limits.text}"
         )
 
 
 def _check_features(value: Any, field: str, limits: Limits) -> None:
     if isinstance(value, str):
-        raise Problem(
-            422, f"{field} is a string, but must be a list or an object (or give text)", field
-        )
-    try:
-        check_features(value, limits.features)
-    except FeatureError as error:
-        raise Problem(422, shortened(str(error)), shortened(error.field)) from None
+        raise Invalid(field, f"{field} is a string, but must be a list or an object (or give text)")
+    check_features(value, limits.features)
 
 
 def _check_object(value: Any, field: str, limits: Limits) -> None:
     if not isinstance(value, dict):
-        raise Problem(422, f"{field} must be an object", field)
+        raise Invalid(field, f"{field} must be an object")
 
 
 def _check_string(value: Any, field: str, limits: Limits) -> None:
     if not isinstance(value, str):
-        raise Problem(422, f"{field} is a {kind_of(value)}, but must be a string", field)
+        raise Invalid(field, f"{field} is a {kind_of(value)}, but must be a string")
 
 
 def whole(least: int) -> Field:
@@ -140,9 +134,7 @@ def whole(least: int) -> Field:
     def check(value: Any, field: str, limits: Limits) -> None:
         if type(value) is not int or value < least:
             what = shortened(value)
-            raise Problem(
-                422, f"{field} is {what}, but must be a whole number from {least} on", field
-            )
+            raise Invalid(field, f"{field} is {what}, but must be a whole number from {least} on")
 
     return Field(check, {"type": "integer", "minimum": least})
 

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from boostline.contract.rows import LARGEST_VALUE, Rows, sparse_row
 from boostline.models.growth import CannotGrow
+from boostline.serve.errors import Invalid
 from boostline.serve.live.label_names import LONGEST_NAME
 from boostline.text.features import TextFeatures
 
 if TYPE_CHECKING:
     from boostline.models import Booster
 
-__all__ = ["MOST_FEATURES", "FeatureError", "Features", "check_features", "form_of"]
+__all__ = ["MOST_FEATURES", "Features", "check_features", "form_of"]
 
 #: No more names than that get a place, and no more characters of names: memory and snapshots have to be bounded.
 MOST_FEATURES, _MOST_CHARACTERS = 2**16, 3_000_000
@@ -30,14 +31,6 @@ TEXT_PLACES = 2**14
 #: Rows are passed on as sparse when they are long and so small a share of the places is filled.
 _SPARSE_SHARE, _LONG_ROW = 0.1, 256
 _NUMBERS = {float, int}
-
-
-class FeatureError(ValueError):
-    """Features that do not fit; ``field`` says where."""
-
-    def __init__(self, field: str, detail: str) -> None:
-        super().__init__(detail)
-        self.field = field
 
 
 def form_of(features: Any) -> str:
@@ -51,18 +44,18 @@ def check_features(features: Any, most: int = MOST_FEATURES) -> None:
         return
     if not isinstance(features, list | dict):
         what = type(features).__name__
-        raise FeatureError(
+        raise Invalid(
             "features", f"features is a {what}, but must be a list of numbers or an object"
         )
     if not features:
-        raise FeatureError("features", "features is empty, but must have at least one value")
+        raise Invalid("features", "features is empty, but must have at least one value")
     if len(features) > most:
-        raise FeatureError(
+        raise Invalid(
             "features", f"features has {len(features)} values, but must have at most {most}"
         )
     if isinstance(features, dict) and len(max(features, key=len)) > LONGEST_NAME:
         name = next(name for name in features if len(name) > LONGEST_NAME)
-        raise FeatureError(
+        raise Invalid(
             "features",
             f"features has a name of {len(name)} characters, but names must have at most {LONGEST_NAME}",
         )
@@ -78,13 +71,13 @@ def check_features(features: Any, most: int = MOST_FEATURES) -> None:
         kind = type(value)
         if kind is float or kind is int:
             if not -LARGEST_VALUE <= value <= LARGEST_VALUE:
-                raise FeatureError(
+                raise Invalid(
                     f"features.{name}",
                     f"features.{name} is {str(value)[:20]}, but must lie between -1e100 and 1e100 (null: missing)",
                 )
         elif kind is str and words_may_be:
             if len(value) > LONGEST_NAME:
-                raise FeatureError(
+                raise Invalid(
                     f"features.{name}",
                     f"features.{name} has {len(value)} characters, but a category must have at most {LONGEST_NAME}",
                 )
@@ -92,7 +85,7 @@ def check_features(features: Any, most: int = MOST_FEATURES) -> None:
             wanted = (
                 "a number, a string, true, false or null" if words_may_be else "a number or null"
             )
-            raise FeatureError(
+            raise Invalid(
                 f"features.{name}", f"features.{name} is a {kind.__name__}, but must be {wanted}"
             )
 
@@ -187,12 +180,12 @@ class Features:
             return
         if form != self.form:
             forms = {"list": "a list of numbers", "dict": "an object", "text": "text"}
-            raise FeatureError(
+            raise Invalid(
                 field,
                 f"{field} is {forms[form]}, but the model has learned from {forms[self.form]}",
             )
         if form == "list" and len(features) != self._n:
-            raise FeatureError(
+            raise Invalid(
                 field,
                 f"features has {len(features)} values, but must have {self._n}, as learned before",
             )

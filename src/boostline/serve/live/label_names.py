@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LONGEST_NAME", "LabelError", "LabelNames", "is_name"]
+from boostline.serve.errors import Invalid
+
+__all__ = ["LONGEST_NAME", "LabelNames", "is_name"]
 
 #: Characters of an id, or of the name of a label or a feature.
 LONGEST_NAME = 200
@@ -16,14 +18,6 @@ LONGEST_NAME = 200
 def is_name(text: str) -> bool:
     """Whether requests may use a name."""
     return 0 < len(text) <= LONGEST_NAME and text.isprintable()
-
-
-class LabelError(ValueError):
-    """A label that is not there, or is there already; ``field`` says where it came."""
-
-    def __init__(self, field: str, detail: str) -> None:
-        super().__init__(detail)
-        self.field = field
 
 
 class LabelNames:
@@ -61,26 +55,22 @@ class LabelNames:
         names, renames = set(self.names), change.get("rename", {})
         for name in change.get("add", ()):
             if name in names:
-                raise LabelError("add", f"add has label {name!r}, but it is there already")
+                raise Invalid("add", f"add has label {name!r}, but it is there already")
             names.add(name)
         for old, new in renames.items():
             if old not in names:
-                raise LabelError("rename", f"rename has label {old!r}, but there is no such label")
+                raise Invalid("rename", f"rename has label {old!r}, but there is no such label")
             if new in names:
-                raise LabelError("rename", f"rename has the new name {new!r}, but it is taken")
+                raise Invalid("rename", f"rename has the new name {new!r}, but it is taken")
         names = (names - renames.keys()) | set(renames.values())
         for field in ("retire", "restore"):
             for name in change.get(field, ()):
                 if name not in names:
-                    raise LabelError(
-                        field, f"{field} has label {name!r}, but there is no such label"
-                    )
+                    raise Invalid(field, f"{field} has label {name!r}, but there is no such label")
         trial = self.copy()
         trial.apply(change)
         if len(trial.active) < 2:
-            raise LabelError(
-                "retire", "retire would leave fewer than 2 labels, but ranking needs 2"
-            )
+            raise Invalid("retire", "retire would leave fewer than 2 labels, but ranking needs 2")
 
     def renamed(self, change: dict[str, Any]) -> dict[str, str]:
         """The renamings of a change that can be made: two changes may have met on their way to the log."""

@@ -8,7 +8,7 @@ import re
 from contextlib import closing
 from typing import Any
 
-from boostline.serve.errors import Problem
+from boostline.serve.errors import Invalid, Problem
 from boostline.serve.live.bootstrap import recovered, start_of
 from boostline.serve.live.registry import Registry
 from boostline.serve.live.replica import Replica, replay
@@ -189,8 +189,8 @@ class Models:
 
     def _check_new_name(self, name: str) -> None:
         if not _NAME.fullmatch(name) or name == "champion":
-            raise Problem(
-                422, f"name is {name!r}, but must have letters, digits, '.', '_' or '-'", "name"
+            raise Invalid(
+                "name", f"name is {name!r}, but must have letters, digits, '.', '_' or '-'"
             )
         if name in self.registry.used:
             raise Problem(409, f"name is {name!r}, but must be one that was never used", "name")
@@ -238,16 +238,13 @@ def make_model(config: dict[str, Any], labels: list[str], threads: int = 1) -> A
     )
     for field, value in config.items():
         if field not in known:
-            raise Problem(
-                422,
-                f"config.{field} is not known, but must be one of {', '.join(known)}",
+            raise Invalid(
                 f"config.{field}",
+                f"config.{field} is not known, but must be one of {', '.join(known)}",
             )
         if field != "seed" and not isinstance(value, str | float | int):
-            raise Problem(
-                422,
-                f"config.{field} is {value!r}, but must be a string or a number",
-                f"config.{field}",
+            raise Invalid(
+                f"config.{field}", f"config.{field} is {value!r}, but must be a string or a number"
             )
     try:
         algorithm = o.Algorithm(config.get("algorithm", "label_ranker"))
@@ -265,4 +262,4 @@ def make_model(config: dict[str, Any], labels: list[str], threads: int = 1) -> A
         )
         return o.make_model(algorithm, labels, given, seed=config.get("seed"), threads=threads)
     except Exception as error:
-        raise Problem(422, f"config does not describe a model: {error}", "config") from None
+        raise Invalid("config", f"config does not describe a model: {error}") from None

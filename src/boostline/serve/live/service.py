@@ -16,10 +16,9 @@ from typing import Any
 from orjson import dumps, loads
 
 from boostline.contract.frames import near_name
-from boostline.serve.errors import Problem
+from boostline.serve.errors import Invalid, Problem
 from boostline.serve.live.erasure import erase
 from boostline.serve.live.expiry import expired_to, keep_expiring
-from boostline.serve.live.features import FeatureError
 from boostline.serve.live.models import Models
 from boostline.serve.live.replica import Replica
 from boostline.serve.live.requests import FeedbackRequest, RankRequest
@@ -107,10 +106,10 @@ class Service:
             version, is_cold, labels = replica.version(), state.is_cold, state.labels
             try:
                 scores, probabilities = state.rank(request.features)
-            except FeatureError as error:
-                raise Problem(422, str(error), error.field) from None
+            except Invalid:
+                raise
             except (ValueError, TypeError) as error:
-                raise Problem(422, str(error), "features") from None
+                raise Invalid("features", str(error)) from None
             names, active = labels.names, labels.active.tolist()
             known_words = None
             if isinstance(request.features, str):
@@ -210,7 +209,8 @@ class Service:
                 asked = first.get("features")
             self._check_size(len(add), asked)
         if not known:
-            self._check_features(request.features)
+            with self.champion.state.turn:
+                self.champion.state.features.check(request.features)
             body["text" if isinstance(request.features, str) else "features"] = request.features
         of = shown.offset if isinstance(shown, Event) else shown
         entry = Entry("feedback", request.id, of, dumps(body), data=body)
@@ -224,10 +224,9 @@ class Service:
             if self.settings.new_labels != "add":
                 near = near_name(label, self.labels.names)
                 meant = "" if near is None else f" (is {near!r} meant?)"
-                raise Problem(
-                    422,
-                    f"{label_field} has label {label!r}{meant}, but labels must be those of the model (see /labels)",
+                raise Invalid(
                     label_field,
+                    f"{label_field} has label {label!r}{meant}, but labels must be those of the model (see /labels)",
                 )
             new.append(label)
         self._check_label_count(len(new), "relevant")
@@ -236,21 +235,13 @@ class Service:
     def _check_label_count(self, n_new: int, field: str) -> None:
         most = self.settings.limits.labels
         if len(self.labels.names) + n_new > most:
-            raise Problem(422, f"there would be more than {most} labels", field)
+            raise Invalid(field, f"there would be more than {most} labels")
 
     def _check_size(self, n_new_labels: int, features: Any = None) -> None:
         all_learned = not len(self.queue) and not self.champion.lag()
         n_labels = len(self.labels.names) + n_new_labels
         known = self.champion.state.features
         self._size_limit.check(known, n_labels, features, all_learned=all_learned)
-
-    def _check_features(self, features: Any) -> None:
-        state = self.champion.state
-        try:
-            with state.turn:
-                state.features.check(features)
-        except FeatureError as error:
-            raise Problem(422, str(error), error.field) from None
 
     def _was_assumed(self, shown: Record) -> bool:
         """Whether it was learned that none of its labels was relevant, because no feedback came in time."""

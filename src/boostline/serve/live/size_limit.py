@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from boostline.serve.errors import Problem
+from boostline.serve.errors import Invalid
 from boostline.serve.live.features import Features
 
 __all__ = ["SizeLimit"]
@@ -37,10 +37,9 @@ class SizeLimit:
         width = known.width + self._coming + new
         needed = n_labels * width * _BYTES_OF_PAIR
         if needed > self._most_bytes:
-            raise Problem(
-                422,
+            raise Invalid(
+                "features" if new else "relevant",
                 f"{n_labels} labels and {width} features would take about {needed / 1e6:.0f} MB, but --max-bytes is "
                 f"{self._most_bytes / 1e6:.0f} MB",
-                "features" if new else "relevant",
             )
         self._coming += new

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boostline.serve.errors import Problem
+from boostline.serve.errors import Invalid, Problem
 
 if TYPE_CHECKING:
     from boostline.serve.live.service import Service
@@ -67,10 +67,8 @@ def history(service: Service, asked: Mapping[str, str]) -> dict[str, Any]:
     """Losses by window, of all models that are alive or of one."""
     name, most = asked.get("model"), asked.get("windows", "200")
     if not most.isdecimal() or not 0 < int(most) <= _MOST_WINDOWS:
-        raise Problem(
-            422,
-            f"windows is {most[:80]}, but must be a number from 1 to {_MOST_WINDOWS}",
-            "windows",
+        raise Invalid(
+            "windows", f"windows is {most[:80]}, but must be a number from 1 to {_MOST_WINDOWS}"
         )
     if name is not None and name not in service.models.replicas:
         raise Problem(404, f"model is {name[:80]!r}, but there is no such model", "model")
@@ -224,7 +222,7 @@ def why(service: Service, id: str, label: str | None) -> dict[str, Any]:
         elif label in state.labels.place:
             place = state.labels.place[label]
         else:
-            raise Problem(422, f"label is {label[:80]!r}, but there is no such label", "label")
+            raise Invalid("label", f"label is {label[:80]!r}, but there is no such label")
         found = explain(state.model, row, place, names=state.features.names or None)
         words = state.features.words(features) if isinstance(features, str) else {}
     return {

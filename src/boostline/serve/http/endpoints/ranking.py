@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from boostline.serve.errors import Problem
+from boostline.serve.errors import Invalid
 from boostline.serve.http.bodies import FEATURES, NAME, NAMES, TEXT, Body, whole
 from boostline.serve.http.endpoint import Call, endpoint
 from boostline.serve.live.requests import FeedbackRequest, RankRequest
@@ -70,8 +70,8 @@ def rank(call: Call) -> asyncio.Future[bytes]:
     """Rank the labels of an example."""
     body, features = call.body, _features(call.body)
     if features is None:
-        raise Problem(
-            422, "features is missing, but must be a list or an object (or give text)", "features"
+        raise Invalid(
+            "features", "features is missing, but must be a list or an object (or give text)"
         )
     return _answer(call.service.rank, RankRequest(body["id"], features, body["top"], call.raw))
 
@@ -82,14 +82,12 @@ def feedback(call: Call) -> asyncio.Future[bytes]:
     body = call.body
     relevant, irrelevant, unknown = (body[name] for name in ("relevant", "irrelevant", "unknown"))
     if relevant is None and irrelevant is None:
-        raise Problem(422, "relevant is missing, but must be a list of labels", "relevant")
+        raise Invalid("relevant", "relevant is missing, but must be a list of labels")
     seen = dict.fromkeys(relevant or (), "relevant")
     for field in ("irrelevant", "unknown"):
         for label in body[field] or ():
             if label in seen:
-                raise Problem(
-                    422, f"{field} has label {label!r}, but {seen[label]} has it too", field
-                )
+                raise Invalid(field, f"{field} has label {label!r}, but {seen[label]} has it too")
             seen[label] = field
     request = FeedbackRequest(
         body["id"], relevant or [], irrelevant, unknown or [], body["revision"], _features(body)
@@ -100,7 +98,7 @@ def feedback(call: Call) -> asyncio.Future[bytes]:
 def _features(body: dict[str, Any]) -> Any:
     features, text = body["features"], body["text"]
     if features is not None and text is not None:
-        raise Problem(422, "text is given next to features, but only one of them can be", "text")
+        raise Invalid("text", "text is given next to features, but only one of them can be")
     return features if text is None else text
 
 
