@@ -7,7 +7,7 @@ import pytest
 from scale_models import LABELS, small_model
 
 import boostline as bl
-from boostline.data import synthetic
+from boostline.lab import synthetic
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import pytest
 
 import boostline as bl
 from boostline import scale
-from boostline.data import synthetic
+from boostline.lab import synthetic
 from boostline.learners import HoeffdingTree, Ridge, paper_trees
 from boostline.metrics import rank_loss
 from boostline.scale.sums import Kept

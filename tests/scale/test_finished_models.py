@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 import boostline as bl
 from boostline import scale
-from boostline.data import synthetic
 from boostline.inspect.summaries import summary, summary_in_words
+from boostline.lab import synthetic
 from boostline.learners import (
     Committee,
     Kernel,

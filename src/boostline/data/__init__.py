@@ -1,9 +1,8 @@
-"""Data for multi-label ranking: files, named data sets, streams and synthetic data.
+"""Data for multi-label ranking: files, named data sets and streams.
 
 Reads ARFF, svmlight, CSV, Parquet and JSON lines. You say which columns are labels.
 """
 
-from boostline.data import synthetic
 from boostline.data.dataset import Block, Dataset, DatasetSummary
 from boostline.data.errors import DataError, DownloadError
 from boostline.data.loading import load
@@ -23,5 +22,4 @@ __all__ = [
     "cache_folder",
     "load",
     "stream",
-    "synthetic",
 ]

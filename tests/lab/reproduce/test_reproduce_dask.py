@@ -7,8 +7,7 @@ import time
 import pytest
 from reproduce_helpers import essence
 
-from boostline.data import synthetic
-from boostline.lab import reproduce
+from boostline.lab import reproduce, synthetic
 from boostline.lab.reproduce.plan import Settings
 
 pytestmark = pytest.mark.process

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from reproduce_helpers import essence
 
-from boostline.data import synthetic
-from boostline.lab import reproduce
+from boostline.lab import reproduce, synthetic
 from boostline.lab.reproduce.plan import Settings
 
 pytestmark = pytest.mark.process

@@ -139,7 +139,7 @@ def run(
     Examples
     --------
     >>> import tempfile
-    >>> from boostline.data import synthetic
+    >>> from boostline.lab import synthetic
     >>> toy = synthetic.separable(60, d=4, k=3, relevant=1, n_train=40)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     made = run(toy, folder, seeds=2, settings=Settings(trees=3), jobs=1, report=False)

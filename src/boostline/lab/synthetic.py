@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from boostline.contract.numbers import whole_number
 from boostline.data.dataset import Block, Blocks
-from boostline.data.synthetic_model import Problem, Synthetic, make_dataset
+from boostline.lab.synthetic_model import Problem, Synthetic, make_dataset
 
 __all__ = [
     "Synthetic",
@@ -65,7 +65,7 @@ def separable(
 
     Examples
     --------
-    >>> from boostline.data import synthetic
+    >>> from boostline.lab import synthetic
     >>> data = synthetic.separable(n=1000, d=5, k=4, seed=1, relevant=2)
     >>> lowest_relevant = data.scores.copy()
     >>> lowest_relevant[~data.Y] = 9
@@ -101,7 +101,7 @@ def noisy(
 
     Examples
     --------
-    >>> from boostline.data import synthetic
+    >>> from boostline.lab import synthetic
     >>> data = synthetic.noisy(n=4000, k=10, relevant=3)
     >>> bool(abs(data.Y.sum(axis=1).mean() - 3) < 0.3)
     True
@@ -134,7 +134,7 @@ def abrupt_drift(
 
     Examples
     --------
-    >>> from boostline.data import synthetic
+    >>> from boostline.lab import synthetic
     >>> before, after = synthetic.noisy(n=100, seed=3), synthetic.abrupt_drift(n=100, seed=3)
     >>> (before.Y == after.Y).all(axis=1).sum() >= 50, bool((before.X == after.X).all())
     (np.True_, True)
@@ -166,7 +166,7 @@ def gradual_drift(
 
     Examples
     --------
-    >>> from boostline.data import synthetic
+    >>> from boostline.lab import synthetic
     >>> before, after = synthetic.noisy(n=100, seed=3), synthetic.gradual_drift(n=100, seed=3)
     >>> bool((before.scores[:25] == after.scores[:25]).all())
     True
@@ -194,7 +194,7 @@ def sorted_order(
 
     Examples
     --------
-    >>> from boostline.data import synthetic
+    >>> from boostline.lab import synthetic
     >>> best = synthetic.sorted_order(n=500).scores.argmax(axis=1)
     >>> bool((best[1:] >= best[:-1]).all())
     True
@@ -267,7 +267,7 @@ def stream(
     Examples
     --------
     >>> from itertools import islice
-    >>> from boostline.data import synthetic
+    >>> from boostline.lab import synthetic
     >>> [X.shape for X, Y in islice(synthetic.stream("noisy", d=7, block=100), 2)]
     [(100, 7), (100, 7)]
 

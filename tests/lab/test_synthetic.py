@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boostline.data import synthetic
-from boostline.data.synthetic import Synthetic
+from boostline.lab import synthetic
+from boostline.lab.synthetic import Synthetic
 
 KINDS: dict[str, Callable[..., Synthetic]] = {
     "separable": synthetic.separable,
