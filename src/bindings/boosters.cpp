@@ -148,7 +148,7 @@ void bind_boosters(nb::module_& m) {
                     const std::size_t n = sum.parts.size();
                     return nb::make_tuple(sum.rest, to_numpy(sum.index.data(), {n}), to_numpy(sum.parts.data(), {n}));
                 };
-                nb::list out;
+                nb::typed<nb::list, nb::any> out;
                 for (const Evidence& one : self.evidence(std::move(rows), n_features, label))
                     out.append(nb::make_tuple(shown(one.of_features), shown(one.of_rows)));
                 return out;

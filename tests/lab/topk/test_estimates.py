@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -112,8 +113,10 @@ class Voter:
         pass
 
 
-class Told(TopkFeedback):
-    """It shows what it is told to."""
+class Scripted(TopkFeedback):
+    """Shows the labels that the test sets."""
+
+    next: tuple[Any, Any]
 
     def draw(self, scores, seed, turn):
         labels, top = self.next
@@ -125,7 +128,7 @@ class Told(TopkFeedback):
 def test_costs_are_those_of_all_pairs_on_average(booster, m, k, d):
     def made():
         learners = [Voter(m, 1), Voter(m, 2)]
-        feedback = Told(m, k, d, 0.25)
+        feedback = Scripted(m, k, d, 0.25)
         if booster is TopkBMR:
             return TopkBMR(m, learners, 0.1, feedback)
         model = TopkAdaptive(m, learners, feedback, expert="last")
