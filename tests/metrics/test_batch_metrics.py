@@ -18,12 +18,12 @@ from boostline import metrics
 ROWS = {
     "rank_loss": metrics.rank_loss_rows,
     "rank_loss_full": lambda Y, S, unknown=None: metrics.rank_loss_rows(Y, S, "full", unknown),
-    "coverage": metrics.coverage_rows,
-    "average_precision": metrics.average_precision_rows,
-    "one_error": metrics.one_error_rows,
-    "precision@3": lambda Y, S, unknown=None: metrics.precision_at_rows(Y, S, 3, unknown),
-    "ndcg": lambda Y, S, unknown=None: metrics.ndcg_at_rows(Y, S, None, unknown),
-    "ndcg@3": lambda Y, S, unknown=None: metrics.ndcg_at_rows(Y, S, 3, unknown),
+    "coverage": metrics.Coverage().rows,
+    "average_precision": metrics.AveragePrecision().rows,
+    "one_error": metrics.OneError().rows,
+    "precision@3": metrics.PrecisionAt(3).rows,
+    "ndcg": metrics.NDCGAt().rows,
+    "ndcg@3": metrics.NDCGAt(3).rows,
 }
 
 
@@ -82,20 +82,20 @@ def test_equal_the_definitions(levels):
         slow = [slow_rank_loss(y, s, tie) for y, s in zip(Y, S, strict=True)]
         np.testing.assert_allclose(metrics.rank_loss_rows(Y, S, ties), slow, atol=1e-15)
     slow = [slow_one_error(y, s) for y, s in zip(Y, S, strict=True)]
-    np.testing.assert_allclose(metrics.one_error_rows(Y, S), slow, atol=1e-15)
+    np.testing.assert_allclose(metrics.OneError().rows(Y, S), slow, atol=1e-15)
     for k in (1, 2, 5, 9):
         slow = [slow_precision(y, s, k) for y, s in zip(Y, S, strict=True)]
-        np.testing.assert_allclose(metrics.precision_at_rows(Y, S, k), slow, atol=1e-15)
+        np.testing.assert_allclose(metrics.PrecisionAt(k).rows(Y, S), slow, atol=1e-15)
 
 
 def test_empty_and_full_label_sets():
     Y, S = np.array([[0, 0, 0], [1, 1, 1]]), np.array([[1.0, 2.0, 2.0], [1.0, 2.0, 2.0]])
     assert metrics.rank_loss_rows(Y, S).tolist() == [0, 0]
-    assert metrics.coverage_rows(Y, S).tolist() == [0, 3]
-    assert metrics.average_precision_rows(Y, S).tolist() == [1, 1]
-    assert metrics.one_error_rows(Y, S).tolist() == [0, 0]
-    assert metrics.precision_at_rows(Y, S, 2).tolist() == [0, 1]
-    assert metrics.ndcg_at_rows(Y, S, 2).tolist() == [0, 1]
+    assert metrics.Coverage().rows(Y, S).tolist() == [0, 3]
+    assert metrics.AveragePrecision().rows(Y, S).tolist() == [1, 1]
+    assert metrics.OneError().rows(Y, S).tolist() == [0, 0]
+    assert metrics.PrecisionAt(2).rows(Y, S).tolist() == [0, 1]
+    assert metrics.NDCGAt(2).rows(Y, S).tolist() == [0, 1]
     assert metrics.n_without_pairs(Y) == 2
     # They count in the mean: one row of loss 1 among three.
     Y, S = np.vstack([Y, [[1, 0, 0]]]), np.vstack([S, [[1.0, 2.0, 2.0]]])

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 import boostline as bl
-from boostline.metrics import calibration_error, expected_calibration_error, log_loss, log_loss_rows
+from boostline.metrics import (
+    ProbabilityTally,
+    calibration_error,
+    expected_calibration_error,
+    log_loss,
+)
 
 
 def draw(n=400, k=7, seed=0):
@@ -32,7 +37,7 @@ def test_unknown_labels_count_for_nothing():
         -np.mean(np.where(y[~h], np.log(p[~h]), np.log(1 - p[~h]))) if not h.all() else 0.0
         for y, p, h in zip(Y, P, hidden, strict=True)
     ]
-    np.testing.assert_allclose(log_loss_rows(Y, P, hidden), expected)
+    np.testing.assert_allclose(ProbabilityTally().update(Y, P, hidden), expected)
     changed = np.where(hidden, 0.99, P)
     assert calibration_error(Y, P, unknown=hidden) == calibration_error(Y, changed, unknown=hidden)
 

@@ -13,7 +13,7 @@ import numpy as np
 from boostline.contract.frames import Named, take_rows
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.sparse import is_sparse
-from boostline.metrics.scores import Floats, read_scores
+from boostline.metrics.sorted_scores import Floats, read_scores
 from boostline.models import Booster
 
 #: Methods of models that give scores and probabilities together.

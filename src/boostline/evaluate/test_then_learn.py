@@ -35,7 +35,7 @@ from boostline.evaluate.streams import (
     split,
     stack_examples,
 )
-from boostline.metrics.scores import Floats
+from boostline.metrics.sorted_scores import Floats
 
 #: Called after each prediction with the example's number, its indicators and each model's scores.
 Callback = Callable[[int, BoolArray, dict[str, Floats]], object]

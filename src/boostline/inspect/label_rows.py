@@ -10,8 +10,7 @@ import numpy as np
 
 from boostline.array_types import BoolArray, FloatArray
 from boostline.contract.labels import LabelSpace
-from boostline.metrics.scores import read_scores
-from boostline.metrics.sorted_scores import Ranking
+from boostline.metrics.sorted_scores import Ranking, read_scores
 
 
 @dataclass(frozen=True)

@@ -2,42 +2,35 @@
 
 Streaming metrics (`RankLoss`, `Coverage`, `AveragePrecision`, `OneError`, `PrecisionAt`, `NDCGAt`)
 are updated with one example or a block at a time and return the mean so far; `Rolling` returns the
-mean over the last `window` examples. The functions (`rank_loss`, ...) take whole matrices, and
-`rank_loss_rows`, ... return a value per row. Where scikit-learn has the metric, the values are the
-same. Labels that are `unknown` are left out.
+mean over the last `window` examples; `PrecisionAt(1).rows(Y, S)` and the like return a value per row.
+The functions (`rank_loss`, ...) take whole matrices. Where scikit-learn has the metric, the values
+are the same. Labels that are `unknown` are left out.
 """
 
 from boostline.metrics import streaming
 from boostline.metrics.functions import (
     average_precision,
-    average_precision_rows,
     coverage,
-    coverage_rows,
     n_without_pairs,
     ndcg_at,
-    ndcg_at_rows,
     one_error,
-    one_error_rows,
     precision_at,
-    precision_at_rows,
     rank_loss,
     rank_loss_rows,
-    ranking,
 )
 from boostline.metrics.label_set_scores import F1, example_f1, macro_f1, micro_f1
-from boostline.metrics.probabilities import (
+from boostline.metrics.probability_scores import (
     ProbabilityTally,
     calibration_error,
     expected_calibration_error,
     log_loss,
-    log_loss_rows,
 )
 from boostline.metrics.propensities import (
     PropensityScoredPrecisionAt,
     propensities,
     propensity_scored_precision_at,
 )
-from boostline.metrics.sorted_scores import Ranking
+from boostline.metrics.sorted_scores import Ranking, ranking
 from boostline.metrics.streaming import *  # noqa: F403 - a new metric is named in its own file
 
 __all__ = [
@@ -46,23 +39,17 @@ __all__ = [
     "PropensityScoredPrecisionAt",
     "Ranking",
     "average_precision",
-    "average_precision_rows",
     "calibration_error",
     "coverage",
-    "coverage_rows",
     "example_f1",
     "expected_calibration_error",
     "log_loss",
-    "log_loss_rows",
     "macro_f1",
     "micro_f1",
     "n_without_pairs",
     "ndcg_at",
-    "ndcg_at_rows",
     "one_error",
-    "one_error_rows",
     "precision_at",
-    "precision_at_rows",
     "propensities",
     "propensity_scored_precision_at",
     "rank_loss",

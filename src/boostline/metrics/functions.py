@@ -1,4 +1,4 @@
-"""Metrics of whole matrices: the mean over the rows, or (`..._rows`) one value per row.
+"""Metrics of whole matrices: the mean over the rows.
 
 `Y` holds the relevant labels in any form that `learn` takes: an (n, k) array, frame or sparse matrix of indicators
 (NaN: unknown), or a sequence of n label sets. `S` holds the scores, (n, k), higher is more relevant. `unknown` holds
@@ -8,34 +8,22 @@ place in the ranking. A single row may be passed with one axis.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from boostline.array_types import FloatArray
-from boostline.contract.label_sets import LabelSets
 from boostline.contract.labels import LabelSpace
-from boostline.contract.numbers import whole_number
-from boostline.metrics.scores import Floats, read_scores
-from boostline.metrics.sorted_scores import Ranking, Ties
-
-# Rows are handled in pieces of about this many scores, so that the temporaries stay in the cache.
-_PIECE = 1 << 17
-
-
-def ranking(relevant: Any, scores: Any, unknown: Any = None) -> Ranking:
-    """Check one example or one block and sort it, for use by several metrics.
-
-    Examples
-    --------
-    >>> block = ranking([{0}, {1, 2}], [[3.0, 2.0, 1.0], [3.0, 2.0, 1.0]])
-    >>> block.rank_loss("half").tolist(), block.one_error().tolist()
-    ([0.0, 1.0], [0.0, 1.0])
-    """
-    array = read_scores(scores)
-    sets = _read_labels(relevant, array, unknown, "relevant")
-    return Ranking(sets.is_relevant, np.atleast_2d(array), sets.is_unknown)
+from boostline.metrics.sorted_scores import Ties, sorted_blocks
+from boostline.metrics.streaming import (
+    AveragePrecision,
+    Coverage,
+    Metric,
+    NDCGAt,
+    OneError,
+    PrecisionAt,
+    RankLoss,
+)
 
 
 def rank_loss(Y: Any, S: Any, ties: Ties = "half", unknown: Any = None) -> float:
@@ -59,7 +47,7 @@ def rank_loss(Y: Any, S: Any, ties: Ties = "half", unknown: Any = None) -> float
     >>> rank_loss([{0}, {1}], [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0]], ties="full")
     0.25
     """
-    return _mean(rank_loss_rows(Y, S, ties, unknown))
+    return _mean(RankLoss(ties), Y, S, unknown)
 
 
 def rank_loss_rows(Y: Any, S: Any, ties: Ties = "half", unknown: Any = None) -> FloatArray:
@@ -70,8 +58,7 @@ def rank_loss_rows(Y: Any, S: Any, ties: Ties = "half", unknown: Any = None) -> 
     >>> rank_loss_rows([{0}, {1}], [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0]]).tolist()
     [0.0, 0.25]
     """
-    check_ties(ties)
-    return _rows(Y, S, unknown, lambda block: block.rank_loss(ties))
+    return _rows(RankLoss(ties), Y, S, unknown)
 
 
 def coverage(Y: Any, S: Any, unknown: Any = None) -> float:
@@ -85,18 +72,7 @@ def coverage(Y: Any, S: Any, unknown: Any = None) -> float:
     >>> coverage([{0}, {1}], [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
     1.5
     """
-    return _mean(coverage_rows(Y, S, unknown))
-
-
-def coverage_rows(Y: Any, S: Any, unknown: Any = None) -> FloatArray:
-    """Coverage of each row, see `coverage`.
-
-    Examples
-    --------
-    >>> coverage_rows([{0}, {1}], [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0]]).tolist()
-    [1.0, 2.0]
-    """
-    return _rows(Y, S, unknown, Ranking.coverage)
+    return _mean(Coverage(), Y, S, unknown)
 
 
 def average_precision(Y: Any, S: Any, unknown: Any = None) -> float:
@@ -110,18 +86,7 @@ def average_precision(Y: Any, S: Any, unknown: Any = None) -> float:
     >>> average_precision([{0}, {1}], [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
     0.75
     """
-    return _mean(average_precision_rows(Y, S, unknown))
-
-
-def average_precision_rows(Y: Any, S: Any, unknown: Any = None) -> FloatArray:
-    """Label ranking average precision of each row, see `average_precision`.
-
-    Examples
-    --------
-    >>> average_precision_rows([{0}, {1}], [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0]]).tolist()
-    [1.0, 0.5]
-    """
-    return _rows(Y, S, unknown, Ranking.average_precision)
+    return _mean(AveragePrecision(), Y, S, unknown)
 
 
 def one_error(Y: Any, S: Any, unknown: Any = None) -> float:
@@ -135,18 +100,7 @@ def one_error(Y: Any, S: Any, unknown: Any = None) -> float:
     >>> one_error([{0}, {1}], [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
     0.25
     """
-    return _mean(one_error_rows(Y, S, unknown))
-
-
-def one_error_rows(Y: Any, S: Any, unknown: Any = None) -> FloatArray:
-    """One-error of each row, see `one_error`.
-
-    Examples
-    --------
-    >>> one_error_rows([{0}, {1}], [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0]]).tolist()
-    [0.0, 0.5]
-    """
-    return _rows(Y, S, unknown, Ranking.one_error)
+    return _mean(OneError(), Y, S, unknown)
 
 
 def precision_at(Y: Any, S: Any, k: int, unknown: Any = None) -> float:
@@ -160,19 +114,7 @@ def precision_at(Y: Any, S: Any, k: int, unknown: Any = None) -> float:
     >>> precision_at([{0}, {1}], [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0]], k=1)
     0.75
     """
-    return _mean(precision_at_rows(Y, S, k, unknown))
-
-
-def precision_at_rows(Y: Any, S: Any, k: int, unknown: Any = None) -> FloatArray:
-    """Precision at k of each row, see `precision_at`.
-
-    Examples
-    --------
-    >>> precision_at_rows([{0}, {1}], [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0]], k=1).tolist()
-    [1.0, 0.5]
-    """
-    depth = check_depth(k)
-    return _rows(Y, S, unknown, lambda block: block.precision_at(depth))
+    return _mean(PrecisionAt(k), Y, S, unknown)
 
 
 def ndcg_at(Y: Any, S: Any, k: int | None = None, unknown: Any = None) -> float:
@@ -186,19 +128,7 @@ def ndcg_at(Y: Any, S: Any, k: int | None = None, unknown: Any = None) -> float:
     >>> ndcg_at([{0}, {1}], [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0]], k=1)
     0.75
     """
-    return _mean(ndcg_at_rows(Y, S, k, unknown))
-
-
-def ndcg_at_rows(Y: Any, S: Any, k: int | None = None, unknown: Any = None) -> FloatArray:
-    """NDCG at k of each row, see `ndcg_at`.
-
-    Examples
-    --------
-    >>> ndcg_at_rows([{0}, {1}], [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0]], k=1).tolist()
-    [1.0, 0.5]
-    """
-    depth = None if k is None else check_depth(k)
-    return _rows(Y, S, unknown, lambda block: block.ndcg_at(depth))
+    return _mean(NDCGAt(k), Y, S, unknown)
 
 
 def n_without_pairs(Y: Any, unknown: Any = None) -> int:
@@ -220,37 +150,13 @@ def n_without_pairs(Y: Any, unknown: Any = None) -> int:
     return int(np.count_nonzero((n_relevant == 0) | (n_relevant + n_unknown == sets.n_labels)))
 
 
-def check_ties(ties: str) -> None:
-    """Refuse anything but the two ways of counting a tie."""
-    if ties not in ("half", "full"):
-        raise ValueError(f"ties is {ties!r}, but must be 'half' or 'full'")
+def _rows(metric: Metric, Y: Any, S: Any, unknown: Any) -> FloatArray:
+    blocks = sorted_blocks(Y, S, unknown, ("Y", "S"))
+    return np.concatenate([metric.rows_of(block) for block in blocks])
 
 
-def check_depth(k: int) -> int:
-    """Refuse a depth that is no positive integer."""
-    return whole_number(k, "k", 1)
-
-
-def _rows(Y: Any, S: Any, unknown: Any, value: Callable[[Ranking], FloatArray]) -> FloatArray:
-    scores = read_scores(S, "S")
-    sets = _read_labels(Y, scores, unknown, "Y")
-    scores = np.atleast_2d(scores)
-    values = np.empty(len(scores), dtype=np.float64)
-    step = max(1, _PIECE // sets.n_labels)
-    for start in range(0, len(scores), step):
-        part = slice(start, start + step)
-        piece = sets.take(part)
-        values[part] = value(Ranking(piece.is_relevant, scores[part], piece.is_unknown))
-    return values
-
-
-def _read_labels(relevant: Any, scores: Floats, unknown: Any, name: str) -> LabelSets:
-    is_single = scores.ndim == 1
-    n = 1 if is_single else len(scores)
-    return LabelSpace(scores.shape[-1]).read(relevant, n, is_single, unknown, name)
-
-
-def _mean(values: FloatArray) -> float:
+def _mean(metric: Metric, Y: Any, S: Any, unknown: Any) -> float:
+    values = _rows(metric, Y, S, unknown)
     if values.size == 0:
         raise ValueError("S has no rows, but must have at least one for a mean")
     return float(np.mean(values))

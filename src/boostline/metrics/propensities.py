@@ -15,7 +15,6 @@ from boostline.array_types import FloatArray
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import whole_number
-from boostline.metrics.functions import check_depth
 from boostline.metrics.sorted_scores import Ranking
 from boostline.metrics.streaming import Metric
 
@@ -89,7 +88,7 @@ class PropensityScoredPrecisionAt(Metric):
     _best: float
 
     def __init__(self, k: int, propensities: Any) -> None:
-        self.k = check_depth(k)
+        self.k = whole_number(k, "k", 1)
         given = np.asarray(propensities, dtype=np.float64)
         if given.ndim != 1 or not ((given > 0) & (given <= 1)).all():
             raise ValueError(
@@ -121,7 +120,7 @@ class PropensityScoredPrecisionAt(Metric):
         return self
 
     def _checked(self, block: Ranking) -> FloatArray:
-        k = whole_number(block.relevant.shape[1], "k", 1)
+        k = block.relevant.shape[1]
         if len(self.weights) != k:
             raise ValueError(f"propensities has {len(self.weights)} numbers, but must have {k}")
         return np.asarray(self.weights)

@@ -14,16 +14,21 @@ Sorting costs O(k log k) per row, everything else O(k). Ties are handled through
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostline.array_types import BoolArray, FloatArray
-from boostline.metrics.scores import Floats
+from boostline.contract.labels import LabelSpace
 
 Ties = Literal["half", "full"]
+Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.intp]
+
+# Rows are sorted in pieces of about this many scores, so that the temporaries stay in the cache.
+_PIECE = 1 << 17
 
 
 class Ranking:
@@ -169,3 +174,59 @@ def _divide(above: NDArray[Any], below: NDArray[Any], empty: float) -> FloatArra
     values = np.full(above.shape, empty, dtype=np.float64)
     np.divide(above, below, out=values, where=below > 0)
     return values
+
+
+def ranking(relevant: Any, scores: Any, unknown: Any = None) -> Ranking:
+    """Check one example or one block and sort it, for use by several metrics.
+
+    Examples
+    --------
+    >>> block = ranking([{0}, {1, 2}], [[3.0, 2.0, 1.0], [3.0, 2.0, 1.0]])
+    >>> block.rank_loss("half").tolist(), block.one_error().tolist()
+    ([0.0, 1.0], [0.0, 1.0])
+    """
+    [block] = sorted_blocks(relevant, scores, unknown, piece=None)
+    return block
+
+
+def sorted_blocks(
+    relevant: Any,
+    scores: Any,
+    unknown: Any,
+    names: tuple[str, str] = ("relevant", "scores"),
+    piece: int | None = _PIECE,
+) -> Iterator[Ranking]:
+    """Check rows and sort them, piece by piece; at least one block, which may be empty."""
+    array = read_scores(scores, names[1])
+    is_single, rows = array.ndim == 1, np.atleast_2d(array)
+    n, k = rows.shape
+    sets = LabelSpace(k).read(relevant, n, is_single, unknown, names[0])
+    step = max(1, n if piece is None else piece // k)
+    for start in range(0, max(n, 1), step):
+        part = slice(start, start + step)
+        some = sets.take(part)
+        yield Ranking(some.is_relevant, rows[part], some.is_unknown)
+
+
+def read_scores(scores: Any, name: str = "scores") -> Floats:
+    """Scores as a C-ordered float array with one or two axes; a NaN cannot be ranked."""
+    array = np.asarray(scores)
+    if array.ndim not in (1, 2):
+        raise ValueError(
+            f"{name} has shape {array.shape}, but must be one row (k,) or a block (n, k)"
+        )
+    if array.shape[-1] == 0:
+        raise ValueError(f"{name} has shape {array.shape}, but must have at least one label")
+    if array.dtype not in (np.float32, np.float64):
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{name} has dtype {array.dtype}, but must have numbers") from error
+    nan = np.isnan(array)
+    if nan.any():
+        place = tuple(int(i) for i in np.argwhere(nan)[0])
+        where = f"label {place[0]}" if len(place) == 1 else f"row {place[0]}, label {place[1]}"
+        raise ValueError(
+            f"{name} is NaN at {where}, but must be a number: a NaN has no place in a ranking"
+        )
+    return np.ascontiguousarray(array)

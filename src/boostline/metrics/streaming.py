@@ -16,8 +16,7 @@ import numpy as np
 
 from boostline.array_types import FloatArray
 from boostline.contract.numbers import whole_number
-from boostline.metrics.functions import check_depth, check_ties, ranking
-from boostline.metrics.sorted_scores import Ranking, Ties
+from boostline.metrics.sorted_scores import Ranking, Ties, ranking, sorted_blocks
 
 __all__ = [
     "AveragePrecision",
@@ -63,7 +62,8 @@ class Metric(ABC):
 
     def rows(self, relevant: Any, scores: Any, unknown: Any = None) -> FloatArray:
         """Value of each row, without changing the metric."""
-        return self.rows_of(ranking(relevant, scores, unknown))
+        blocks = sorted_blocks(relevant, scores, unknown)
+        return np.concatenate([self.rows_of(block) for block in blocks])
 
     def update(self, relevant: Any, scores: Any, unknown: Any = None) -> Self:
         """Update with one example or a block.
@@ -130,7 +130,8 @@ class RankLoss(Metric):
     bigger_is_better = False
 
     def __init__(self, ties: Ties = "half") -> None:
-        check_ties(ties)
+        if ties not in ("half", "full"):
+            raise ValueError(f"ties is {ties!r}, but must be 'half' or 'full'")
         self.ties = ties
         self.name = "rank_loss" if ties == "half" else "rank_loss_full"
         super().__init__()
@@ -203,7 +204,7 @@ class PrecisionAt(Metric):
     bigger_is_better = True
 
     def __init__(self, k: int) -> None:
-        self.k = check_depth(k)
+        self.k = whole_number(k, "k", 1)
         self.name = f"precision@{k}"
         super().__init__()
 
@@ -224,7 +225,7 @@ class NDCGAt(Metric):
     bigger_is_better = True
 
     def __init__(self, k: int | None = None) -> None:
-        self.k = None if k is None else check_depth(k)
+        self.k = None if k is None else whole_number(k, "k", 1)
         self.name = "ndcg" if k is None else f"ndcg@{k}"
         super().__init__()
 

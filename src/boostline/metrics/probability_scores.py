@@ -13,7 +13,7 @@ import numpy as np
 from boostline.array_types import BoolArray, FloatArray
 from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import whole_number
-from boostline.metrics.scores import read_scores
+from boostline.metrics.sorted_scores import read_scores
 
 #: Probabilities are moved so far away from 0 and 1, as scikit-learn does for float64.
 _LEAST = float(np.finfo(np.float64).eps)
@@ -27,18 +27,7 @@ def log_loss(Y: Any, P: Any, unknown: Any = None) -> float:
     >>> log_loss([{0}, {1}], [[0.5, 0.5], [0.5, 0.5]])
     0.6931471805599453
     """
-    return float(np.mean(log_loss_rows(Y, P, unknown)))
-
-
-def log_loss_rows(Y: Any, P: Any, unknown: Any = None) -> FloatArray:
-    """Mean over the known labels of each row, see `log_loss`; 0 where no label is known.
-
-    Examples
-    --------
-    >>> log_loss_rows([{0}, set()], [[0.9, 0.1], [0.9, 0.1]]).round(3).tolist()
-    [0.105, 1.204]
-    """
-    return _log_losses(*_read(Y, P, unknown))
+    return float(np.mean(_log_losses(*_read(Y, P, unknown))))
 
 
 def _log_losses(relevant: BoolArray, known: BoolArray, p: FloatArray) -> FloatArray:
