@@ -245,12 +245,6 @@ def test_bad_scores_are_named(data, result, error, message):
             r"data\.X is a ndarray, but must be .* with two axes",
         ),
         ({"unknown": np.ones((3, 5))}, {}, ValueError, "unknown is an array of shape"),
-        (
-            {"known": np.ones((240, 5))},
-            {},
-            TypeError,
-            "data has the attribute known, but must have unknown instead",
-        ),
         ({"Y": np.zeros((240, 6))}, {}, ValueError, r"data.Y is an array of shape \(240, 6\), but"),
     ],
 )

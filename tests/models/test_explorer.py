@@ -105,30 +105,24 @@ def test_wrong_arguments_are_refused():
         small(n_shown=3, n_explored=4)
     with pytest.raises(ValueError, match="shown has label 9"):
         small().learn(np.zeros(6), {1}, shown=[0, 1, 9])
-    with pytest.raises(ValueError, match="feedback is 'topk', but must be None, 'top-k' or a TopK"):
-        evaluate.prequential(small(), [], feedback="topk")
-    with pytest.raises(ValueError, match="delay is given, but must be 0 with feedback"):
-        evaluate.prequential(small(), [], feedback="top-k", delay=3)
+    with pytest.raises(TypeError, match="without n_labels"):
+        bl.Explorer(DecayedCounts)
 
 
-def test_prequential_tells_models_only_what_they_show():
+def test_prequential_judges_an_explorer_by_all_labels():
     X, Y = stream(400)
     models = {
-        "all": small().model,
-        "counts": bl.LabelRanker(6, learners=[bl.learners.Recency()]),
+        "default": bl.Explorer(small().model),
         "shown": small(n_shown=2, rate=3.0),
     }
-    result = evaluate.prequential(models, zip(X, Y, strict=True), feedback="top-k")
+    result = evaluate.prequential(models, zip(X, Y, strict=True))
     by_hand = small(seed=0)
     expected = by_hand.learn(X, Y)
-    assert result["all"].rank_loss == pytest.approx(bl.metrics.rank_loss(Y, expected))
-    np.testing.assert_array_equal(models["all"].score(X), by_hand.score(X))
+    assert result["default"].rank_loss == pytest.approx(bl.metrics.rank_loss(Y, expected))
+    np.testing.assert_array_equal(models["default"].score(X), by_hand.score(X))
     alone = small(n_shown=2, rate=3.0)
     alone.learn(X, Y)
     np.testing.assert_array_equal(models["shown"].score(X), alone.score(X))
-    assert result["all"].settings["feedback"].startswith("TopK(n_shown=3")
-    with pytest.raises(TypeError, match="without n_labels"):
-        evaluate.prequential(DecayedCounts, zip(X, Y, strict=True), feedback="top-k")
 
 
 def test_label_ranker_learns_when_all_or_none_of_the_shown_labels_are_relevant():

@@ -11,9 +11,8 @@ were given before learning; or a multi-label model or pipeline of River.
 from boostline.evaluate import baselines
 from boostline.evaluate.comparison import Comparison, compare
 from boostline.evaluate.curves import Curve
-from boostline.evaluate.feedback import TopK
 from boostline.evaluate.holdout import row_order, train_then_test
-from boostline.evaluate.judged_models import STANDARD, Ranker
+from boostline.evaluate.judged_models import STANDARD
 from boostline.evaluate.peers import (
     BatchPeer,
     RiverWeakLearner,
@@ -33,13 +32,11 @@ __all__ = [
     "PairedTest",
     "Prequential",
     "RankTest",
-    "Ranker",
     "RiverWeakLearner",
     "Run",
     "Seconds",
     "SklearnPeer",
     "SklearnWeakLearner",
-    "TopK",
     "baselines",
     "compare",
     "friedman_nemenyi",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,11 +21,20 @@ _OF_BOTH = ("learn_with_probabilities", "scores_and_probabilities")
 
 
 class Predicted(NamedTuple):
-    """What a model said of rows, (n, k) each."""
+    """What a model predicted for rows, (n, k) each."""
 
     scores: Floats
     #: None for models that give none.
     probabilities: Floats | None
+
+    @staticmethod
+    def joined(parts: Sequence[Predicted]) -> Predicted:
+        """Predictions of successive rows as one; without probabilities if some have none."""
+        likely = [one.probabilities for one in parts if one.probabilities is not None]
+        return Predicted(
+            np.concatenate([one.scores for one in parts]),
+            np.concatenate(likely) if len(likely) == len(parts) else None,
+        )
 
 
 class Caller:
@@ -103,36 +112,23 @@ class PlainCaller(Caller):
         self._gives_both = all(callable(getattr(model, method, None)) for method in _OF_BOTH)
 
     def learn(self, X: Any, sets: LabelSets, is_judged: bool = True) -> Predicted:
-        if is_judged and self._gives_both:
-            return self._both("learn_with_probabilities", X, sets)
-        return self._predicted(self._in_batches("learn", X, sets))
+        both = is_judged and self._gives_both
+        return self._in_batches("learn_with_probabilities" if both else "learn", X, sets)
 
     def score(self, X: Any, sets: LabelSets) -> Predicted:
-        if self._gives_both:
-            return self._both("scores_and_probabilities", X, sets)
-        return self._predicted(self._in_batches("score", X, sets))
+        both = self._gives_both
+        return self._in_batches("scores_and_probabilities" if both else "score", X, sets)
 
-    def _both(self, method: str, X: Any, sets: LabelSets) -> Predicted:
-        both = self._in_batches(method, X, sets).reshape(sets.n, 2, sets.n_labels)
-        return Predicted(both[:, 0], both[:, 1])
-
-    def _predicted(self, scores: Floats) -> Predicted:
-        told = getattr(self.model, "scores_are_probabilities", False)
-        return Predicted(scores, scores if told else None)
-
-    def _in_batches(self, method: str, X: Any, sets: LabelSets) -> Floats:
+    def _in_batches(self, method: str, X: Any, sets: LabelSets) -> Predicted:
         X = X.matrix if isinstance(X, Named) else X
-        step = 1 if isinstance(X, list) else min(self._batch, max(1, sets.n))
-        scores = [
-            self._call(method, take_rows(X, part), sets.take(part))
-            for part in (slice(start, start + step) for start in range(0, sets.n, step))
-        ]
-        none = np.empty((0, sets.n_labels * (2 if method in _OF_BOTH else 1)))
-        return np.concatenate(scores) if scores else none
+        step = 1 if isinstance(X, list) else min(self._batch, sets.n)
+        parts = [slice(start, start + step) for start in range(0, sets.n, step)]
+        return Predicted.joined([self._call(method, take_rows(X, p), sets.take(p)) for p in parts])
 
-    def _call(self, method: str, X: Any, sets: LabelSets) -> Floats:
+    def _call(self, method: str, X: Any, sets: LabelSets) -> Predicted:
+        n, k = sets.n, sets.n_labels
         Y, unknown = sets.is_relevant, sets.is_unknown
-        if sets.n == 1 and not is_sparse(X):
+        if n == 1 and not is_sparse(X):
             X, Y, unknown = X[0], Y[0], None if unknown is None else unknown[0]
         function = getattr(self.model, method)
         if not method.startswith("learn"):
@@ -143,9 +139,10 @@ class PlainCaller(Caller):
             self._refuse_unless_told()
             result = self._timed(function, X, Y, unknown=unknown)
         if method in _OF_BOTH:
-            both = [self._checked(method, one, sets.n, sets.n_labels) for one in result]
-            return np.concatenate(both, axis=1)
-        return self._checked(method, result, sets.n, sets.n_labels)
+            return Predicted(*(self._checked(method, one, n, k) for one in result))
+        scores = self._checked(method, result, n, k)
+        likely = getattr(self.model, "scores_are_probabilities", False)
+        return Predicted(scores, scores if likely else None)
 
     def _refuse_unless_told(self) -> None:
         if self._takes_unknown is None:
@@ -189,39 +186,31 @@ class RiverCaller(Caller):
                 for label, code in zip(self.labels, codes, strict=False)
             }
             self._timed(self.model.learn_one, x, y)
-        return self._together(found, sets)
+        return Predicted.joined(found)
 
     def score(self, X: Any, sets: LabelSets) -> Predicted:
-        return self._together([self._predict(x, sets.n_labels, True) for x in _dicts(X)], sets)
+        return Predicted.joined([self._predict(x, sets.n_labels, True) for x in _dicts(X)])
 
-    def _predict(
-        self, x: Mapping[Any, Any], k: int, is_judged: bool
-    ) -> tuple[Floats, Floats | None]:
+    def _predict(self, x: Mapping[Any, Any], k: int, is_judged: bool) -> Predicted:
         told = self._timed(getattr(self.model, self._method), x)
         if self._method == "predict_proba_one":
-            scores = self._of_labels(told, k)
-            return scores, np.maximum(scores, 0.0)
-        scores = self._checked(self._method, self._in_order(told, k), 1, k)[0]
+            scores = self._in_order(self._method, _shares(told), k)
+            return Predicted(scores, np.maximum(scores, 0.0))
+        scores = self._in_order(self._method, told, k)
         if not (self._asks_twice and is_judged):
-            return scores, None
-        return scores, np.maximum(self._of_labels(self.model.predict_proba_one(x), k), 0.0)
+            return Predicted(scores, None)
+        likely = _shares(self.model.predict_proba_one(x))
+        return Predicted(scores, np.maximum(self._in_order("predict_proba_one", likely, k), 0.0))
 
-    def _of_labels(self, told: Mapping[Any, Any], k: int) -> Floats:
-        relevant = {label: one.get(True, 0.0) for label, one in told.items()}
-        return np.asarray(self._checked("predict_proba_one", self._in_order(relevant, k), 1, k)[0])
-
-    def _in_order(self, told: Mapping[Any, Any], k: int) -> Floats:
+    def _in_order(self, method: str, told: Mapping[Any, Any], k: int) -> Floats:
         found = [told.get(label) for label in self.labels[:k]]
-        return np.array([-np.inf if one is None else one for one in found], dtype=np.float64)
+        row = np.array([-np.inf if one is None else one for one in found], dtype=np.float64)
+        return self._checked(method, row, 1, k)
 
-    @staticmethod
-    def _together(rows: list[tuple[Floats, Floats | None]], sets: LabelSets) -> Predicted:
-        shape = sets.n, sets.n_labels
-        likely = [one for _, one in rows if one is not None]
-        return Predicted(
-            np.array([scores for scores, _ in rows]).reshape(shape),
-            np.array(likely).reshape(shape) if len(likely) == len(rows) else None,
-        )
+
+def _shares(told: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Of what `predict_proba_one` returned, each label's probability to be relevant."""
+    return {label: one.get(True, 0.0) for label, one in told.items()}
 
 
 def last_step(model: Any) -> Any:

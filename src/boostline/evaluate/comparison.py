@@ -110,12 +110,6 @@ class Comparison(Report):
             runs = [run for run in runs if metric in run.metrics]
         return [run.metrics[metric] for run in runs]
 
-    @property
-    def metrics(self) -> list[str]:
-        """Names of the metrics that at least one model has."""
-        found = (name for runs in self.runs.values() for run in runs for name in run.metrics)
-        return list(dict.fromkeys(found))
-
 
 def compare(
     models: Mapping[str, Callable[[int], Any]],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -23,49 +24,38 @@ class Delays:
     def __init__(self, delay: DelayLike) -> None:
         self.field: str | None = None
         self.none = False
-        self._constant: int | None = None
-        self._function: Callable[[int], Any] | None = None
-        self._iterator: Iterator[Any] | None = None
+        self._name, self._text = "delay of example {}", "per example"
+        self._values: Iterator[Any] = iter(())
         if isinstance(delay, str):
-            self.field = delay
+            self.field = self._text = delay
+            self._name = f"{delay} of example {{}}"
         elif callable(delay):
-            self._function = delay
-        elif isinstance(delay, np.ndarray) and delay.ndim != 0:
-            if delay.ndim != 1:
+            self._name = "delay({})"
+            self._values = map(delay, itertools.count())
+        elif isinstance(delay, Iterable) and getattr(delay, "ndim", 1) != 0:
+            if isinstance(delay, np.ndarray) and delay.ndim != 1:
                 raise ValueError(
                     f"delay has shape {delay.shape}, but must have one number per example"
                 )
-            self.none = delay.size > 0 and not delay.any() and delay.dtype.kind in "iu"
-            self._iterator = iter(delay)
-        elif isinstance(delay, Iterable):
-            self._iterator = iter(delay)
+            self._values = iter(delay)
         else:
-            self._constant = check_delay(delay, "delay")
-            self.none = self._constant == 0
+            constant = check_delay(delay, "delay")
+            self.none, self._text = constant == 0, str(constant)
+            self._values = itertools.repeat(constant)
 
     def of(self, example: int, carried: Any) -> int:
-        """Return the delay of an example; `carried` is what the stream's item says."""
-        if self._constant is not None:
-            return self._constant
-        if self.field is not None:
-            return check_delay(carried, f"{self.field} of example {example}")
-        if self._function is not None:
-            return check_delay(self._function(example), f"delay({example})")
-        assert self._iterator is not None
-        try:
-            value = next(self._iterator)
-        except StopIteration:
-            raise ValueError(
-                f"delay has {example} values, but there are more examples: it must have one for each"
-            ) from None
-        return check_delay(value, f"delay of example {example}")
+        """Return the delay of the next example; `carried` is what the stream's item says."""
+        if self.field is None:
+            try:
+                carried = next(self._values)
+            except StopIteration:
+                raise ValueError(
+                    f"delay has {example} values, but there are more examples: it must have one for each"
+                ) from None
+        return check_delay(carried, self._name.format(example))
 
     def __repr__(self) -> str:
-        if self._constant is not None:
-            return str(self._constant)
-        if self.field is not None:
-            return self.field
-        return "per example"
+        return self._text
 
 
 def check_delay(value: Any, name: str) -> int:

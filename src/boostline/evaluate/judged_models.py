@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -14,22 +14,6 @@ from boostline.evaluate.curves import CurveRecorder
 from boostline.evaluate.runs import OF_PROBABILITIES, Run, Seconds
 from boostline.metrics import Metric, ProbabilityTally, Ranking, RankLoss, from_name
 from boostline.metrics.label_set_scores import ThresholdF1
-
-
-@runtime_checkable
-class Ranker(Protocol):
-    """A ranker that learns from a stream.
-
-    It is called with one example at a time, unless it has an attribute `blocks_are_rows` that is true: then also with
-    matrices, which it must learn exactly as the loop of their rows.
-    """
-
-    def score(self, x: Any) -> Any:
-        """Return scores (k,) of one example or (n, k) of a matrix, without changing the model."""
-
-    def learn(self, x: Any, relevant: Any) -> Any:
-        """Learn one example or a block; return the scores given before learning."""
-
 
 MetricLike = str | Metric
 #: What people ask first; models that give probabilities also have F1 and log loss.
@@ -123,18 +107,16 @@ class Candidate:
         kept, predicted = zip(*self._kept, strict=True)
         self._kept, self._n_kept = [], 0
         sets = LabelSets.together(kept)
-        block = Ranking(
-            sets.is_relevant, np.concatenate([one.scores for one in predicted]), sets.is_unknown
-        )
+        scores, likely = Predicted.joined(predicted)
+        block = Ranking(sets.is_relevant, scores, sets.is_unknown)
         for metric, recorder, all_values in zip(
             self.metrics, self._recorders, self._values, strict=True
         ):
             values = metric.update_ranking(block)
             recorder.extend(values)
             all_values.append(values)
-        likely = [one.probabilities for one in predicted if one.probabilities is not None]
-        if likely and len(likely) == len(predicted):
-            p = np.concatenate(likely).astype(np.float64, copy=False)
+        if likely is not None:
+            p = likely.astype(np.float64, copy=False)
             hidden = sets.is_unknown
             known = np.ones(p.shape, np.bool_) if hidden is None else ~hidden
             self._log_losses.append(self._tally.update_read(sets.is_relevant, known, p))

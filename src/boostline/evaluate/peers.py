@@ -21,11 +21,33 @@ class _Peer:
     """What the peers of scikit-learn share."""
 
     estimator: Any
+    scaler: Any = None
 
     @property
     def scores_are_probabilities(self) -> bool:
         """Whether the estimator gives probabilities."""
         return hasattr(self.estimator, "predict_proba")
+
+    def score(self, x: Any) -> FloatArray:
+        """Scores (k,) of one example or (n, k) of a matrix; all equal before the first example."""
+        found = self._scores(_rows(x))
+        return found[0] if np.ndim(x) == 1 else found
+
+    def _scores(self, X: Any) -> FloatArray:
+        if self.scaler is not None:
+            X = self.scaler.transform(X)
+        if not self.scores_are_probabilities:
+            return np.asarray(self.estimator.decision_function(X))
+        found = self.estimator.predict_proba(X)
+        # Forests have one (n, 2) array per label, (n, 1) where a label never changes.
+        if isinstance(found, list):
+            return np.column_stack(
+                [
+                    one[:, list(classes).index(1)] if 1 in classes else np.zeros(len(one))
+                    for one, classes in zip(found, self.estimator.classes_, strict=True)
+                ]
+            )
+        return np.asarray(found)
 
 
 class SklearnPeer(_Peer):
@@ -65,16 +87,10 @@ class SklearnPeer(_Peer):
         self.scaler = scaler
         self._is_fitted = False
 
-    def score(self, x: Any) -> FloatArray:
-        """Scores (k,) of one example or (n, k) of a matrix; all equal before the first example."""
-        X = _rows(x)
-        if not self._is_fitted:
-            found = np.full(
-                (X.shape[0], self.n_labels), 0.5 if self.scores_are_probabilities else 0.0
-            )
-        else:
-            found = _scores(self.estimator, X if self.scaler is None else self.scaler.transform(X))
-        return found[0] if np.ndim(x) == 1 else found
+    def _scores(self, X: Any) -> FloatArray:
+        if self._is_fitted:
+            return super()._scores(X)
+        return np.full((X.shape[0], self.n_labels), 0.5 if self.scores_are_probabilities else 0.0)
 
     def learn(self, x: Any, relevant: Any) -> FloatArray:
         """Learn one example or a mini-batch; return the scores given before."""
@@ -82,11 +98,8 @@ class SklearnPeer(_Peer):
         X, Y = _rows(x), np.atleast_2d(np.asarray(relevant)).astype(int)
         if self.scaler is not None:
             X = self.scaler.partial_fit(X).transform(X)
-        if self._is_fitted:
-            self.estimator.partial_fit(X, Y)
-        else:
-            self.estimator.partial_fit(X, Y, classes=np.arange(self.n_labels))
-            self._is_fitted = True
+        self.estimator.partial_fit(X, Y, classes=np.arange(self.n_labels))
+        self._is_fitted = True
         return scores
 
 
@@ -116,17 +129,44 @@ class BatchPeer(_Peer):
         self.estimator.fit(X, np.asarray(Y).astype(int))
         return self
 
-    def score(self, x: Any) -> FloatArray:
-        """Scores (k,) of one example or (n, k) of a matrix."""
-        found = _scores(self.estimator, _rows(x))
-        return found[0] if np.ndim(x) == 1 else found
-
     def learn(self, x: Any, relevant: Any) -> FloatArray:
         """Return the scores; learns nothing."""
         return self.score(x)
 
 
-class SklearnWeakLearner:
+class _WeakLearner:
+    """What the weak learners share: they learn the label with the lowest cost, and can start again."""
+
+    def __init__(self, model: Any, n_labels: int) -> None:
+        self._new = copy.deepcopy(model)
+        self.model = model
+        self.n_labels = n_labels
+
+    def predict(self, x: Any) -> FloatArray:
+        """Votes: a distribution over the labels."""
+        votes = self._votes(x)
+        total = votes.sum()
+        if not (0 < total < np.inf):
+            return np.full(self.n_labels, 1 / self.n_labels)
+        return np.asarray(votes / total)
+
+    def learn(self, x: Any, relevant: BoolArray, costs: FloatArray, weight: float) -> None:
+        """Learn from one example."""
+        if weight > 0:
+            self._learn(x, int(np.argmin(costs)), weight)
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.model = copy.deepcopy(self._new)
+
+    def _votes(self, x: Any) -> FloatArray:
+        raise NotImplementedError
+
+    def _learn(self, x: Any, label: int, weight: float) -> None:
+        raise NotImplementedError
+
+
+class SklearnWeakLearner(_WeakLearner):
     """A single-label classifier with ``partial_fit`` (such as ``SGDClassifier``) as a weak learner of a booster.
 
     It learns the label with the lowest cost, weighted by how much that matters, and votes by its probabilities.
@@ -156,39 +196,25 @@ class SklearnWeakLearner:
             raise TypeError(
                 f"estimator is a {type(estimator).__name__} without partial_fit, but must learn online"
             )
-        self._new = copy.deepcopy(estimator)
-        self.estimator = estimator
-        self.n_labels = n_labels
-        self._is_fitted = False
+        super().__init__(estimator, n_labels)
 
-    def predict(self, x: Any) -> FloatArray:
-        """Votes: a distribution over the labels."""
-        if not self._is_fitted:
-            return np.full(self.n_labels, 1 / self.n_labels)
-        X = _rows(x)
-        if hasattr(self.estimator, "predict_proba"):
-            found = np.nan_to_num(self.estimator.predict_proba(X)[0], nan=0.0)
-            total = found.sum()
-            return np.asarray(found / total if total > 0 else np.full(found.size, 1 / found.size))
+    def _votes(self, x: Any) -> FloatArray:
         votes = np.zeros(self.n_labels)
-        votes[int(self.estimator.predict(X)[0])] = 1.0
+        if not hasattr(self.model, "classes_"):  # not fitted
+            return votes
+        if hasattr(self.model, "predict_proba"):
+            return np.asarray(np.nan_to_num(self.model.predict_proba(_rows(x))[0], nan=0.0))
+        votes[int(self.model.predict(_rows(x))[0])] = 1.0
         return votes
 
-    def learn(self, x: Any, relevant: BoolArray, costs: FloatArray, weight: float) -> None:
-        """Learn from one example."""
-        if weight <= 0:
-            return
-        best = np.array([int(np.argmin(costs))])
-        keywords: dict[str, Any] = {} if self._is_fitted else {"classes": np.arange(self.n_labels)}
-        self.estimator.partial_fit(_rows(x), best, sample_weight=np.array([weight]), **keywords)
-        self._is_fitted = True
-
-    def reset(self) -> None:
-        """Forget everything."""
-        self.estimator, self._is_fitted = copy.deepcopy(self._new), False
+    def _learn(self, x: Any, label: int, weight: float) -> None:
+        classes = np.arange(self.n_labels)
+        self.model.partial_fit(
+            _rows(x), np.array([label]), classes=classes, sample_weight=np.array([weight])
+        )
 
 
-class RiverWeakLearner:
+class RiverWeakLearner(_WeakLearner):
     """A single-label classifier or pipeline of River as a weak learner of a booster.
 
     It learns the label with the lowest cost and votes by its probabilities. Features are named by their column, 0, 1,
@@ -225,32 +251,18 @@ class RiverWeakLearner:
                 )
         if weighted is None:
             weighted = "w" in inspect.signature(model.learn_one).parameters
-        self._new = copy.deepcopy(model)
-        self.model = model
-        self.n_labels = n_labels
+        super().__init__(model, n_labels)
         self.weighted = weighted
 
-    def predict(self, x: Any) -> FloatArray:
-        """Votes: a distribution over the labels."""
+    def _votes(self, x: Any) -> FloatArray:
         votes = np.zeros(self.n_labels)
         for label, share in self.model.predict_proba_one(_named(x)).items():
             if share > 0:  # not NaN either
                 votes[int(label)] = share
-        total = votes.sum()
-        if not (0 < total < np.inf):
-            return np.full(self.n_labels, 1 / self.n_labels)
-        return np.asarray(votes / total)
+        return votes
 
-    def learn(self, x: Any, relevant: BoolArray, costs: FloatArray, weight: float) -> None:
-        """Learn from one example."""
-        if weight <= 0:
-            return
-        keywords = {"w": weight} if self.weighted else {}
-        self.model.learn_one(_named(x), int(np.argmin(costs)), **keywords)
-
-    def reset(self) -> None:
-        """Forget everything."""
-        self.model = copy.deepcopy(self._new)
+    def _learn(self, x: Any, label: int, weight: float) -> None:
+        self.model.learn_one(_named(x), label, **({"w": weight} if self.weighted else {}))
 
 
 def _named(x: Any) -> dict[int, float]:
@@ -263,19 +275,3 @@ def _named(x: Any) -> dict[int, float]:
 
 def _rows(x: Any) -> Any:
     return x if is_sparse(x) else np.atleast_2d(np.asarray(x, dtype=np.float64))
-
-
-def _scores(estimator: Any, X: Any) -> FloatArray:
-    """Scores (n, k) of a multi-label estimator."""
-    if hasattr(estimator, "predict_proba"):
-        found = estimator.predict_proba(X)
-        # Forests have one (n, 2) array per label, (n, 1) where a label never changes.
-        if isinstance(found, list):
-            return np.column_stack(
-                [
-                    one[:, list(classes).index(1)] if 1 in classes else np.zeros(len(one))
-                    for one, classes in zip(found, estimator.classes_, strict=True)
-                ]
-            )
-        return np.asarray(found)
-    return np.asarray(estimator.decision_function(X))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import statistics
+import textwrap
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from boostline.display.charts import panels, title
+from boostline.display.colours import SERIES
 from boostline.display.tables import NONE, Table, share, to_csv
 
 if TYPE_CHECKING:
@@ -76,9 +79,7 @@ class Report:
 
     def plot(self, path: str | PathLike[str], title: str | None = None) -> None:
         """Draw the learning curves of the first runs into a file (PNG, SVG or PDF by its ending); needs matplotlib."""
-        from boostline.evaluate.plots import plot_runs
-
-        plot_runs(self.first_runs, path, title)
+        draw_curves(self.first_runs, path, title)
 
     def frame(self) -> Any:
         """Return all runs as a pandas frame: a row per run, a column per metric."""
@@ -92,6 +93,38 @@ class Report:
             for of, runs in self._lines()
             for run in runs
         ]
+
+
+def draw_curves(
+    runs: dict[str, Run], path: str | PathLike[str], heading: str | None = None
+) -> None:
+    """Draw one panel per metric: windowed means as lines, cumulative means dashed."""
+    first = next(iter(runs.values()))
+    metrics = list(first.curves)
+    figure, grid = panels(len(metrics), 3.4)
+    for metric, axes in zip(metrics, grid, strict=True):
+        window = first.curves[metric].window
+        for i, (name, run) in enumerate(runs.items()):
+            curve = run.curves[metric]
+            colour = SERIES[i % len(SERIES)]
+            label = f"{name}: {run.metrics[metric]:.4f}"
+            axes.plot(curve.n, curve.windowed, color=colour, linewidth=1.5, label=label)
+            axes.plot(curve.n, curve.cumulative, color=colour, linewidth=1, linestyle="--")
+        what = metric.replace("_", " ")
+        title(axes, f"{what}: mean of the last {window:,} (line) and of all (dashed)")
+        axes.set_xlabel("examples predicted")
+        axes.set_ylabel(textwrap.fill(first.units[metric], 30))
+        # Beside the panel, where it hides no curve.
+        axes.legend(
+            title="model: mean of all",
+            frameon=False,
+            alignment="left",
+            loc="center left",
+            bbox_to_anchor=(1, 0.5),
+        )
+    if heading:
+        figure.suptitle(heading)
+    figure.savefig(path, dpi=150)
 
 
 def records_csv(records: Sequence[dict[str, Any]]) -> str:

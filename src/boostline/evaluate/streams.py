@@ -219,8 +219,6 @@ class NamedData:
         self.X = _unframed(_with_names(data.X, "features", data, callers), f"{name}.X")
         self.Y = _with_names(data.Y, "labels", data, callers)
         self.unknown = getattr(data, "unknown", None)
-        if hasattr(data, "known"):  # as this was called before
-            raise TypeError(f"{name} has the attribute known, but must have unknown instead")
 
 
 def _with_names(matrix: Any, what: str, data: Any, callers: Sequence[Caller]) -> Any:

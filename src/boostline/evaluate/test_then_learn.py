@@ -15,7 +15,6 @@ from boostline.contract.numbers import whole_number
 from boostline.display.progress import Advance, ProgressLike, show_progress
 from boostline.evaluate.callers import caller_for
 from boostline.evaluate.delays import DelayLike, Delays
-from boostline.evaluate.feedback import TopK, read_feedback
 from boostline.evaluate.judged_models import (
     STANDARD,
     Candidate,
@@ -108,7 +107,6 @@ def prequential(
     metrics: MetricLike | Iterable[MetricLike] = STANDARD,
     *,
     delay: DelayLike = 0,
-    feedback: str | TopK | None = None,
     window: int = 1000,
     block: int = 256,
     mini_batch: int = 1,
@@ -136,9 +134,6 @@ def prequential(
         carries it: `"t_delay"` reads `item["t_delay"]`, or the third of `(x, relevant, t_delay)`.
         Labels that arrive together are learned in the order of their examples; those still on
         their way at the end of the stream are learned then.
-    feedback
-        ``"top-k"`` or a `TopK`: the models are told only of the labels that they have shown. They are judged by all
-        labels. Not with `delay`.
     window
         Examples in the window of the curves.
     block
@@ -172,17 +167,10 @@ def prequential(
     whole_number(window, "window", 1)
     block = whole_blocks(block, mini_batch)
     named = named_models(models)
-    top_k = read_feedback(feedback)
-    if top_k is not None:
-        named = {name: top_k.told(model) for name, model in named.items()}
     settings = make_metrics(metrics)
     callers = [caller_for(name, model, mini_batch) for name, model in named.items()]
     candidates = [Candidate(caller, settings, window, block) for caller in callers]
     delays = Delays(delay)
-    if top_k is not None and not delays.none:
-        raise ValueError(
-            "delay is given, but must be 0 with feedback: what is shown is learned at once"
-        )
     interrupt = Interrupt()
     what = " and ".join(named) if len(named) < 3 else f"{len(named)} models"
     with show_progress(progress, what, length_of(stream), "examples") as advance, interrupt:
@@ -201,7 +189,6 @@ def prequential(
     described = {
         "protocol": "prequential",
         "delay": repr(delays),
-        "feedback": None if top_k is None else repr(top_k),
         "window": window,
         "n_labels": None if labels is None else labels.n_labels,
     }
