@@ -18,8 +18,12 @@ pytestmark = pytest.mark.process
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "extending.md").read_text()
 SECTIONS = {part.partition("\n")[0]: part for part in re.split(r"^## ", PAGE, flags=re.M)[1:]}
-#: How many files under src an example may touch; a learner is 2, and one more for it to join the default.
-LIMITS = {"A learner": 3, "A booster": 4, "A loss": 1, "A metric": 1}
+#: How many files under src an example may touch; a learner is 2, and one more for it to join the default. An endpoint
+#: and a command are 1, and the list in which they are registered.
+LIMITS = {
+    **{"A learner": 3, "A booster": 4, "A loss": 1, "A metric": 1},
+    **{"An engine": 1, "An endpoint": 2, "A shell command": 2},
+}
 BLOCK = re.compile(
     r"^(?:In|[^\n]*, in) `(src/[\w/.]+)`[^\n]*\n\n(?:<!--[^\n]*-->\n)?```(\w+)\n(.*?)^```",
     re.M | re.S,
