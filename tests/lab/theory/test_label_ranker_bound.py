@@ -110,3 +110,26 @@ def test_it_says_something_on_real_data(data_folder, name):
     bound = bounds.label_ranker(model)
     assert bound.holds and not bound.vacuous
     assert bound.total / model.surrogate[2] < 0.5
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_the_regret_against_one_vote_has_a_limit_whatever_the_votes_are(rate):
+    """Third inequality of Theorem 11, for one chain, every vote and every interval; votes lean to one label."""
+    rng = np.random.default_rng(int(1000 * rate))
+    n_votes, rounds, share = 4, 3000, SHARE * rate
+    prior = rng.dirichlet(np.ones(n_votes))
+    w, worst = prior.copy(), np.zeros(n_votes)
+    limit = -np.log(share * prior) / rate
+    for _ in range(rounds):
+        votes = rng.dirichlet(np.full(5, 0.03), size=n_votes) + 1e-9
+        votes /= votes.sum(axis=1, keepdims=True)
+        # The label that this mixture has least of, compared with its best vote: x is as large as 1e8.
+        label = (votes.max(axis=0) / (w @ votes)).argmax()
+        c = min(1.0, 1.0 / np.log(5.0))
+        mixed = w @ votes[:, label]
+        regret = c * (np.log(votes[:, label]) - np.log(mixed))
+        worst = (
+            np.maximum(worst, 0.0) + regret + np.log1p(-share) / rate
+        )  # of intervals that end here
+        assert (worst <= limit).all()
+        w = (1 - share) * w * (1 + rate * c * (votes[:, label] / mixed - 1)) + share * prior
