@@ -160,7 +160,7 @@ def test_evaluate_learns_some_rows_and_is_measured_on_the_others(boostline, tmp_
         ({"body": "x", "tags": [None]}, "'tags' has the tag null"),
         ({"body": "x", "tags": ["a", "a"]}, "'tags' has the tag 'a' twice"),
         ({"body": "x", "tags": {"a": 5}}, "'tags' has 5 for 'a'"),
-        ([1], "the row is [1], but must be an object"),
+        ([1], "the row is an array, but must be an object"),
     ],
 )
 def test_bad_rows_are_named_with_their_line(boostline, tmp_path, row, error):

@@ -43,7 +43,7 @@ def test_rows_to_rank_have_no_tags():
     [
         ('{"body": "x", "tags": []}\n{"body":', "jsonl", ":2: is not valid JSON"),
         ("[" * 100_000, "jsonl", "is not valid JSON"),
-        ("[1]", "jsonl", r"the row is \[1\], but must be an object"),
+        ("[1]", "jsonl", "the row is an array, but must be an object"),
         ('{"body": 3, "tags": []}', "jsonl", "'body' is 3, but must be a text"),
         ('{"body": "", "tags": 3}', "jsonl", "'tags' is 3, but must be a list of tags"),
         ('{"body": "", "tags": [[]]}', "jsonl", r"has the tag \[\], but tags must be texts"),
@@ -54,7 +54,7 @@ def test_rows_to_rank_have_no_tags():
         ("body,tags\nx,a,b\n", "csv", ":2: the row has 3 values, but the header has 2"),
         ('body,tags\n"x"y,a\n', "csv", "is not valid CSV"),
         (b"body,tags\n\xe9,a\n", "csv", "is not utf-8"),
-        ("body,tags\n", "parquet", "is not a Parquet file, or is damaged"),
+        ("body,tags\n", "parquet", "is not a Parquet file, or is incomplete"),
     ],
 )
 def test_what_is_wrong_is_named(content, format, message):

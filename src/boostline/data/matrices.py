@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +14,18 @@ from boostline.contract.sparse import is_sparse
 from boostline.data.dataset import MAX_DENSE_LABELS, Indicator, Matrix
 from boostline.data.errors import need
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
+#: Numbers in a dense matrix that stands for a sparse one where SciPy is not installed.
+MAX_DENSE_CELLS = 2**24
 
 
 def csr(
     values: Any, columns: Any, row_ends: Any, shape: tuple[int, int], dtype: Any = np.float64
-) -> csr_matrix:
-    """CSR matrix from its three arrays; explicit zeros are dropped, columns sorted."""
+) -> Any:
+    """CSR matrix from its three arrays; explicit zeros are dropped, columns sorted. Without SciPy a small dense one."""
+    if find_spec("scipy") is None and shape[0] * shape[1] <= MAX_DENSE_CELLS:
+        dense = np.zeros(shape, dtype)
+        dense[np.repeat(np.arange(shape[0]), np.diff(row_ends)), columns] = values
+        return dense
     sparse = need("scipy.sparse", "a sparse data set")
     matrix = sparse.csr_matrix(
         (
@@ -32,7 +37,7 @@ def csr(
     )
     matrix.eliminate_zeros()
     matrix.sort_indices()
-    return matrix  # type: ignore[no-any-return]
+    return matrix
 
 
 def from_cells(rows: Sequence[dict[int, float]], width: int, sparse: bool) -> Matrix:
@@ -46,7 +51,7 @@ def from_cells(rows: Sequence[dict[int, float]], width: int, sparse: bool) -> Ma
     ends = np.cumsum([0, *map(len, rows)])
     columns = [column for cells in rows for column in cells]
     values = [value for cells in rows for value in cells.values()]
-    return csr(values, columns, ends, (len(rows), width))
+    return csr(values, columns, ends, (len(rows), width))  # type: ignore[no-any-return]
 
 
 def from_relevant(
@@ -66,7 +71,7 @@ def from_relevant(
     columns = np.array([label for labels in rows for label in labels], dtype=np.int64)
     if n_labels > MAX_DENSE_LABELS:
         ones = np.ones(len(columns), dtype=np.bool_)
-        return csr(ones, columns, ends, (len(rows), n_labels), np.bool_)
+        return csr(ones, columns, ends, (len(rows), n_labels), np.bool_)  # type: ignore[no-any-return]
     dense = np.zeros((len(rows), n_labels), dtype=np.bool_)
     dense[np.repeat(np.arange(len(rows)), np.diff(ends)), columns] = True
     return dense

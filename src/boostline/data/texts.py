@@ -5,25 +5,19 @@ Tags are one column, with a list (``["a", "b"]``) or a text with a separator (``
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from typing import Any
+from itertools import chain, islice
+from typing import Any, BinaryIO
 
 from boostline.contract.frames import meant_or_there
-from boostline.data.errors import DataError, first_repeated, need
+from boostline.data.errors import DataError, first_repeated
 from boostline.data.formats import format_of
+from boostline.data.formats.csv import csv_rows
+from boostline.data.formats.jsonlines import json_objects
+from boostline.data.formats.parquet import ParquetRows
 from boostline.data.formats.tables import LABEL_TEXT
-from boostline.data.source import (
-    MAX_LINE_BYTES,
-    LineReader,
-    Source,
-    checked_encoding,
-    open_bytes,
-    source_name,
-    suffix,
-)
+from boostline.data.source import LineReader, Source, open_bytes, source_name
 
 Tags = dict[str, bool | None]
 _FORMATS = ("jsonl", "csv", "parquet")
@@ -70,15 +64,9 @@ def text_blocks(
     kind = format_of(source, format)
     if kind not in _FORMATS:
         raise ValueError(f"texts come from {', '.join(_FORMATS)} files, but {name} is {kind}")
+    options = {"delimiter": delimiter, "encoding": encoding}
     with open_bytes(source) as file:
-        if kind == "jsonl":
-            rows = _json_rows(LineReader(file, name), [*text, *labels])
-        elif kind == "csv":
-            delimiter = delimiter or ("\t" if suffix(source) == ".tsv" else ",")
-            lines = LineReader(file, name)
-            rows = _csv_rows(lines, [*text, *labels], delimiter, checked_encoding(encoding))
-        else:
-            rows = _parquet_rows(file, name, [*text, *labels], size)
+        rows = _rows(kind, file, source, [*text, *labels], size, **options)
         while batch := list(islice(rows, size)):
             texts, tags = [], []
             for number, row in batch:
@@ -141,66 +129,25 @@ def _bit(value: Any, label: str) -> bool | None:
     return bit
 
 
-def _json_rows(lines: LineReader, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    for line in lines:
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise lines.error(f"is not valid JSON: {error}") from error
-        if not isinstance(row, dict):
-            raise lines.error(f"the row is {_shown(row)}, but must be an object")
-        _need_columns(columns, row, lines.name, lines.number)
-        yield lines.number, row
-
-
-def _csv_rows(
-    lines: LineReader, columns: Sequence[str], delimiter: str, encoding: str
+def _rows(
+    kind: str, file: BinaryIO, source: Source, columns: Sequence[str], size: int, **options: Any
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    csv.field_size_limit(MAX_LINE_BYTES)
-    reader = csv.reader(
-        (lines.decode(line, encoding) for line in lines), delimiter=delimiter, strict=True
-    )
-    try:
-        header = next((row for row in reader if row), None)
-        if header is None:
-            raise DataError("is empty, or has no header line", path=lines.name, line=1)
-        header[0] = header[0].removeprefix("\ufeff")
-        _need_columns(columns, header, lines.name, 1)
-        for row in reader:
-            if not row:
-                continue
-            if len(row) != len(header):
-                raise lines.error(
-                    f"the row has {len(row)} values, but the header has {len(header)}"
-                )
-            yield lines.number, dict(zip(header, row, strict=True))
-    except csv.Error as error:
-        raise lines.error(f"is not valid CSV: {error}") from error
-
-
-def _parquet_rows(
-    file: Any, name: str, columns: Sequence[str], size: int
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    pa, parquet = need("pyarrow", "reading parquet"), need("pyarrow.parquet", "reading parquet")
-    if not file.seekable():
-        raise DataError("cannot be read as a stream: parquet needs a file", path=name)
-    number = 0
-    try:
-        opened = parquet.ParquetFile(file, pre_buffer=False, page_checksum_verification=True)
-        _need_columns(columns, opened.schema_arrow.names, name, None)
-        wanted = list(dict.fromkeys(columns))
-        for group in range(opened.metadata.num_row_groups):
-            for batch in opened.iter_batches(
-                batch_size=size, row_groups=[group], columns=wanted, use_threads=False
-            ):
-                batch.validate(full=True)
-                for row in batch.to_pylist():
-                    number += 1
-                    yield number, row
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise DataError(f"is not a Parquet file, or is damaged: {error}", path=name) from error
+    """Rows with their numbers."""
+    name = source_name(source)
+    if kind == "jsonl":
+        for number, row in json_objects(LineReader(file, name)):
+            _need_columns(columns, row, name, number)
+            yield number, row
+    elif kind == "csv":
+        header, rows = csv_rows(file, source, **options)
+        _need_columns(columns, header, name, 1)
+        for number, cells in rows:
+            yield number, dict(zip(header, cells, strict=True))
+    else:
+        table = ParquetRows(file, name)
+        _need_columns(columns, table.columns, name, None)
+        batches = (batch.to_pylist() for batch in table.batches(columns, size))
+        yield from enumerate(chain.from_iterable(batches), start=1)
 
 
 def _need_columns(wanted: Sequence[str], found: Iterable[str], name: str, line: int | None) -> None:

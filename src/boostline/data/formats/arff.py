@@ -27,7 +27,7 @@ from boostline.data.errors import DataError
 from boostline.data.formats.arff_header import Attribute, Place, lay_out, read_header
 from boostline.data.formats.arff_tokens import split_dense, split_sparse
 from boostline.data.formats.mulan_xml import read_label_names
-from boostline.data.formats.reader import Chooser, Labels, Reader, chosen
+from boostline.data.formats.reader import Chooser, Labels, Reader, chosen, number_in
 from boostline.data.matrices import compact_indicator, from_cells, from_relevant
 from boostline.data.source import LineReader, Source, checked_encoding, is_path, source_name, stem
 
@@ -228,9 +228,7 @@ def _number(place: Place, text: str) -> float:
         return bit
     attribute = place.attribute
     try:
-        if "_" in text or not text.isascii():  # float() takes 1_000 and digits of other scripts
-            raise ValueError
-        number = float(text)
+        number = number_in(text)
     except ValueError:
         if attribute.values is not None:
             raise ValueError(_unknown_value(attribute, text)) from None

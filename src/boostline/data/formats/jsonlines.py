@@ -162,21 +162,31 @@ def _feature(name: str, value: float | str) -> str:
     return f"{name}={value}" if isinstance(value, str) else name
 
 
-def _rows(
-    lines: LineReader, drop: frozenset[str], with_labels: bool
-) -> Iterator[tuple[int, dict[str, float | str], dict[str, int]]]:
-    """Parse rows: line number, {name: value}, {label: 1, 0 or UNKNOWN}."""
+def json_objects(lines: LineReader) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file, one per line, with their lines."""
     for line in lines:
         if not line.strip():
             continue
         try:
             parsed = json.loads(line, object_pairs_hook=_once_each)
-            features, labels = _row(parsed, drop, with_labels)
-        except json.JSONDecodeError as error:
-            raise lines.error(f"is not valid JSON: {error.msg}") from error
-        except (ValueError, RecursionError, OverflowError) as error:
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise lines.error(f"is not valid JSON: {getattr(error, 'msg', error)}") from error
+        except ValueError as error:
             raise lines.error(str(error)) from error
-        yield lines.number, features, labels
+        if not isinstance(parsed, dict):
+            raise lines.error(f"the row is {_kind(parsed)}, but must be an object")
+        yield lines.number, parsed
+
+
+def _rows(
+    lines: LineReader, drop: frozenset[str], with_labels: bool
+) -> Iterator[tuple[int, dict[str, float | str], dict[str, int]]]:
+    """Parse rows: line number, {name: value}, {label: 1, 0 or UNKNOWN}."""
+    for number, parsed in json_objects(lines):
+        try:
+            yield number, *_row(parsed, drop, with_labels)
+        except (ValueError, OverflowError) as error:
+            raise lines.error(str(error)) from error
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -188,10 +198,8 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _row(
-    parsed: Any, drop: frozenset[str], with_labels: bool
+    parsed: dict[str, Any], drop: frozenset[str], with_labels: bool
 ) -> tuple[dict[str, float | str], dict[str, int]]:
-    if not isinstance(parsed, dict):
-        raise ValueError(f"the row is {_kind(parsed)}, but must be an object")
     for key in ("features", "labels") if with_labels else ("features",):
         if key not in parsed:
             raise ValueError(f"the row has no {key!r}; it has {', '.join(map(repr, parsed))}")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, BinaryIO
 
+from boostline.array_types import FloatArray
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError, need
-from boostline.data.formats.tables import Categories, Drop, TableReader
+from boostline.data.formats.tables import Categories, Drop, TableReader, encode_or_drop
 from boostline.data.source import Source, source_name
 from boostline.data.unseen import Unseen
 
@@ -30,75 +32,110 @@ class ParquetReader(TableReader):
         categories: Categories = None,
         unseen: Unseen | None = None,
     ) -> None:
-        name = source_name(source)
-        pa, parquet = need("pyarrow", "reading parquet"), need("pyarrow.parquet", "reading parquet")
-        if not file.seekable():
-            raise DataError("cannot be read as a stream: parquet needs a file", path=name)
-        try:
-            self._parquet = parquet.ParquetFile(
-                file,
-                buffer_size=BUFFER_BYTES,
-                pre_buffer=False,
-                page_checksum_verification=True,
-            )
-            columns = self._parquet.schema_arrow.names
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise DataError(
-                f"is not a Parquet file, or is incomplete: {error}", path=name
-            ) from error
-        self._lay_out(name, columns, labels, drop, categories, unseen)
+        self._parquet = ParquetRows(file, source_name(source))
+        columns = self._parquet.columns
+        self._lay_out(self._parquet.name, columns, labels, drop, categories, unseen)
         self._first_group = self._n_skipped = 0
 
     def blocks(self, size: int) -> Iterator[Block]:
         """Yield blocks of `size` rows, the last one shorter."""
         pa = need("pyarrow", "reading parquet")
         first = 1 + self._n_skipped
-        try:
-            for pieces in _in_blocks(self._batches(size), size):
-                numbers = range(first, first + sum(piece.num_rows for piece in pieces))
-                yield self._block(pa.Table.from_batches(pieces), numbers)
-                first = numbers.stop
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(f"is damaged: {error}", path=self.name) from error
-        if (promised := self._parquet.metadata.num_rows) != first - 1:
-            raise DataError(
-                f"is damaged: it has {first - 1} rows, but says {promised}", path=self.name
-            )
+        batches = self._parquet.batches([*self.inputs, *self.labels], size, self._first_group)
+        for pieces in _in_blocks(batches, size):
+            table = pa.Table.from_batches(pieces)
+            cells = {name: table.column(name) for name in table.column_names}
+            for name in (*self.categories, *self.labels):
+                cells[name] = self._values(cells[name], name)
+            numbers = range(first, first + table.num_rows)
+            yield self._block(cells, numbers)
+            first = numbers.stop
 
     def skip(self, n: int | None = None) -> int:
         """Whole row groups only."""
-        described = self._parquet.metadata
-        while self._first_group < described.num_row_groups:
-            rows = described.row_group(self._first_group).num_rows
+        for rows in islice(self._parquet.group_sizes(), self._first_group, None):
             if n is not None and self._n_skipped + rows > n:
                 break
             self._n_skipped += rows
             self._first_group += 1
         return self._n_skipped
 
-    def _batches(self, size: int) -> Iterator[Any]:
+    def _values(self, values: Any, column: str) -> list[Any]:
+        if need("pyarrow", "reading parquet").types.is_nested(values.type):
+            raise DataError(f"the column {column!r} is of type {values.type}", path=self.name)
+        return values.to_pylist()  # type: ignore[no-any-return]
+
+    def _numbers(self, values: Any, column: str, numbers: Sequence[int]) -> FloatArray:
+        pa = need("pyarrow", "reading parquet")
+        kind = values.type
+        plain = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind)
+        if not plain and not pa.types.is_boolean(kind) and not pa.types.is_decimal(kind):
+            raise DataError(
+                f"the column {column!r} is of type {kind}; {encode_or_drop(column)}",
+                path=self.name,
+            )
+        return values.cast(pa.float64(), safe=False).to_numpy()  # type: ignore[no-any-return]
+
+
+class ParquetRows:
+    """The rows of a Parquet file, and what is wrong with it as a `DataError`."""
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        pa, parquet = need("pyarrow", "reading parquet"), need("pyarrow.parquet", "reading parquet")
+        if not file.seekable():
+            raise DataError("cannot be read as a stream: parquet needs a file", path=name)
+        try:
+            self._file = parquet.ParquetFile(
+                file,
+                buffer_size=BUFFER_BYTES,
+                pre_buffer=False,
+                page_checksum_verification=True,
+            )
+            self.columns: list[str] = self._file.schema_arrow.names
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            raise DataError(
+                f"is not a Parquet file, or is incomplete: {error}", path=name
+            ) from error
+        self.name = name
+
+    def group_sizes(self) -> Iterator[int]:
+        """Rows in each row group."""
+        described = self._file.metadata
+        return (described.row_group(i).num_rows for i in range(described.num_row_groups))
+
+    def batches(self, columns: Sequence[str], size: int, first_group: int = 0) -> Iterator[Any]:
         """Yield batches of at most `size` rows, each row group by itself.
 
         Reading a row group from its start is where pyarrow looks at its description; within a batch over several
         groups it does not compare types.
         """
-        columns = [*self.inputs, *self.labels]
-        for group in range(self._first_group, self._parquet.metadata.num_row_groups):
-            batches = self._parquet.iter_batches(
-                batch_size=size, row_groups=[group], columns=columns, use_threads=False
+        pa = need("pyarrow", "reading parquet")
+        wanted = list(dict.fromkeys(columns))
+        described, n_rows = self._file.metadata, sum(islice(self.group_sizes(), first_group))
+        try:
+            for group in range(first_group, described.num_row_groups):
+                batches = self._file.iter_batches(
+                    batch_size=size, row_groups=[group], columns=wanted, use_threads=False
+                )
+                for number, batch in enumerate(batches):
+                    if number == 0:
+                        self._check_types(group, set(wanted))
+                    batch.validate(full=True)  # pyarrow believes what a file says of its texts
+                    n_rows += batch.num_rows
+                    yield batch
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            raise DataError(f"is damaged: {error}", path=self.name) from error
+        if described.num_rows != n_rows:
+            raise DataError(
+                f"is damaged: it has {n_rows} rows, but says {described.num_rows}", path=self.name
             )
-            for number, batch in enumerate(batches):
-                if number == 0:
-                    self._check_types(group, set(columns))
-                batch.validate(full=True)  # pyarrow believes what a file says of its texts
-                yield batch
 
     def _check_types(self, group: int, columns: set[str]) -> None:
-        """The columns of a row group are of the schema's types, which older versions of pyarrow do not look at.
+        """The columns of a row group are of the schema's types, which older versions of pyarrow do not check.
 
         Only for what has been read already: asked for a description that cannot be parsed, pyarrow ends the process.
         """
-        description, schema = self._parquet.metadata.row_group(group), self._parquet.schema
+        description, schema = self._file.metadata.row_group(group), self._file.schema
         for i in range(len(schema)):
             column = schema.column(i)
             if column.path not in columns:

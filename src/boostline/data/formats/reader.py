@@ -25,6 +25,13 @@ def chosen(said: Said | Chooser[Said], columns: Sequence[str]) -> Said:
     return said(list(columns)) if callable(said) else said
 
 
+def number_in(text: str) -> float:
+    """The number that a text is; `float` alone takes 1_000 and digits of other scripts."""
+    if "_" in text or not text.isascii():
+        raise ValueError(f"{text!r} is no number")
+    return float(text)
+
+
 class Reader(ABC):
     """A file whose names are known and whose rows are still to be read.
 

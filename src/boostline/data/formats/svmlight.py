@@ -1,12 +1,11 @@
 """Multi-label svmlight: ``2,5 1:0.5 7:1.25`` is a row with the labels 2 and 5.
 
-Parsed by scikit-learn. A first line ``rows features labels`` (as in the files of the Extreme
+A first line ``rows features labels`` (as in the files of the Extreme
 Classification Repository) is taken as a header; indices then begin at 0, else at 1.
 """
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -15,17 +14,15 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from boostline.contract.advice import advice
-from boostline.contract.rows import ALLOWED_NUMBERS, large_text, too_large
+from boostline.contract.rows import ALLOWED_NUMBERS, LARGEST_VALUE, large_text
 from boostline.data.dataset import Block
-from boostline.data.errors import DataError, need
+from boostline.data.errors import DataError
 from boostline.data.formats.reader import Reader
-from boostline.data.matrices import from_relevant
+from boostline.data.matrices import from_cells, from_relevant
 from boostline.data.source import LineReader, Source, open_bytes, source_name
 from boostline.data.unseen import Unseen
 
 _HEADER = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")
-#: Rows that are parsed at a time when a file is only scanned.
-SCAN_ROWS = 4096
 #: Most features or labels that a file may have if the caller does not give their number: 30 bytes can name
 #: feature 2,000,000,000, and the names alone would take all memory.
 MAX_COLUMNS = 2**22
@@ -51,6 +48,15 @@ class _Rows:
             self.shape = Shape(*(int(number) for number in match.groups()))
         self.numbered = self._numbered()
 
+    def __iter__(self) -> Iterator[tuple[int, list[float], dict[int, float]]]:
+        """Yield line, labels and cells of each row."""
+        for number, text in self.numbered:
+            try:
+                yield number, *_parse(text)
+            except ValueError as error:
+                message = f"is not of the form 'label,label index:value ...' ({error})"
+                raise self.lines.error(message, number) from error
+
     def promised(self, what: str) -> int:
         """Return how many labels or features the header line promises, if that is believable."""
         count: int = getattr(self.shape, what)
@@ -60,10 +66,6 @@ class _Rows:
                 f"accepted only if {what}= gives their number"
             )
         return count
-
-    def batches(self, size: int) -> Iterator[tuple[list[int], list[bytes]]]:
-        while batch := list(islice(self.numbered, size)):
-            yield [number for number, _ in batch], [text for _, text in batch]
 
     def _numbered(self) -> Iterator[tuple[int, bytes]]:
         if self.shape is None and _has_data(self._first):
@@ -141,21 +143,36 @@ class SvmlightReader(Reader):
 
     def blocks(self, size: int) -> Iterator[Block]:
         """Yield the rows, at most `size` at a time, always as CSR."""
-        for numbers, texts in self._rows.batches(size):
-            X, numbers_of_labels = _parse(self._rows.lines, numbers, texts)
-            if self._unseen is not None:
-                X = _without_unseen(X, len(self.features) + self._first, self._unseen)
-            X = _shift(self._rows.lines, X, self._first, len(self.features), numbers)
-            relevant = [
-                self._indices(labels, number)
-                for labels, number in zip(numbers_of_labels, numbers, strict=True)
-            ]
-            yield Block(X, from_relevant(relevant, len(self.labels)))
+        rows = iter(self._rows)
+        while batch := list(islice(rows, size)):
+            cells = [self._cells(found, number) for number, _, found in batch]
+            relevant = [self._indices(labels, number) for number, labels, _ in batch]
+            yield Block(
+                from_cells(cells, len(self.features), sparse=True),
+                from_relevant(relevant, len(self.labels)),
+            )
 
     def skip(self, n: int | None = None) -> int:
         return sum(1 for _ in islice(self._rows.numbered, n))
 
-    def _indices(self, labels: tuple[float, ...], number: int) -> list[int]:
+    def _cells(self, found: dict[int, float], number: int) -> dict[int, float]:
+        """Cells by column, not by the file's index."""
+        first, end = self._first, self._first + len(self.features)
+        if found and min(found) < first:
+            raise self._rows.lines.error(
+                "the row has the feature 0, but the first one is 1: "
+                + advice("pass zero_based=True", "give --zero-based"),
+                number,
+            )
+        for index in [index for index in found if index >= end]:
+            if self._unseen is None:
+                message = f"the row has the feature {index}, but the last one is {end - 1}"
+                raise self._rows.lines.error(message, number)
+            self._unseen.add(str(index))
+            del found[index]
+        return {index - first: value for index, value in found.items()}
+
+    def _indices(self, labels: list[float], number: int) -> list[int]:
         if len(set(labels)) != len(labels):
             raise self._rows.lines.error("the row has a label twice", number)
         if not self.labels:
@@ -191,22 +208,19 @@ class SvmlightReader(Reader):
                     if features is None:
                         width = max(width, rows.promised("features"))
                     continue
-                for numbers, texts in rows.batches(SCAN_ROWS):
-                    X, found = _parse(rows.lines, numbers, texts)
-                    width = max(width, X.shape[1] - first)
+                for number, row_labels, cells in rows:
+                    last = max(cells, default=first - 1)
+                    width = max(width, last + 1 - first)
                     if features is None and width > MAX_COLUMNS:
                         raise rows.lines.error(
-                            f"the row has the feature {X.indices.max()}; more than {MAX_COLUMNS} "
+                            f"the row has the feature {last}; more than {MAX_COLUMNS} "
                             "are accepted only if features= gives their number",
-                            numbers[_row_of(X, int(X.indices.argmax()))],
+                            number,
                         )
-                    for number, row in zip(numbers, found, strict=True):
-                        for label in row:
-                            if not label.is_integer():
-                                raise rows.lines.error(
-                                    f"the label {label:g} is not an integer", number
-                                )
-                            seen.add(int(label))
+                    for label in row_labels:
+                        if not label.is_integer():
+                            raise rows.lines.error(f"the label {label:g} is not an integer", number)
+                        seen.add(int(label))
         return sorted(seen), width
 
 
@@ -214,68 +228,23 @@ def _is_zero_based(said: bool | None, shape: Shape | None) -> bool:
     return shape is not None if said is None else said
 
 
-def _parse(
-    lines: LineReader, numbers: list[int], texts: list[bytes]
-) -> tuple[Any, list[tuple[float, ...]]]:
-    """Let scikit-learn parse a block; if it cannot, find the line that it stumbles over."""
-    load = need("sklearn.datasets", "reading svmlight").load_svmlight_file
-
-    def parse(rows: list[bytes]) -> Any:
-        text = b"".join(row if row.endswith(b"\n") else row + b"\n" for row in rows)
-        X, labels = load(io.BytesIO(text), multilabel=True, zero_based=True)
-        if (bad := too_large(X.data)).any():
-            raise ValueError(
-                f"a feature has {large_text(X.data[bad][0])}, but must have {ALLOWED_NUMBERS}"
-            )
-        if b"_" in text and any(b"_" in row.split(b"#", 1)[0] for row in rows):
-            raise ValueError("a number has an underscore")  # Python's numbers may, no data file's
-        return X, labels
-
-    try:
-        X, labels = parse(texts)
-    except (ValueError, OverflowError) as error:
-        for number, text in zip(numbers, texts, strict=True):
-            try:
-                parse([text])
-            except (ValueError, OverflowError) as reason:
-                raise lines.error(
-                    f"is not of the form 'label,label index:value ...' ({reason})", number
-                ) from reason
-        raise lines.error(str(error)) from error
-    return X, labels
-
-
-def _without_unseen(X: Any, end: int, unseen: Unseen) -> Any:
-    """Leave out features from number `end` on."""
-    beyond = X.indices >= end
-    if not beyond.any():
-        return X
-    for index, times in zip(*np.unique(X.indices[beyond], return_counts=True), strict=True):
-        unseen.add(str(index), int(times))
-    return X[:, :end]
-
-
-def _shift(lines: LineReader, X: Any, first: int, width: int, numbers: list[int]) -> Any:
-    """Move the indices so that the first feature is 0, and set the width."""
-    columns = X.indices - first
-    bad = np.flatnonzero((columns < 0) | (columns >= width))
-    if bad.size:
-        row = _row_of(X, int(bad[0]))
-        index = int(X.indices[bad[0]])
-        raise lines.error(
-            "the row has the feature 0, but the first one is 1: "
-            + advice("pass zero_based=True", "give --zero-based")
-            if index < first
-            else f"the row has the feature {index}, but the last one is {width - 1 + first}",
-            numbers[row],
-        )
-    sparse = need("scipy.sparse", "a sparse data set")
-    return sparse.csr_matrix((X.data, columns, X.indptr), shape=(X.shape[0], width))
-
-
-def _row_of(X: Any, entry: int) -> int:
-    """Return the row of a CSR matrix to which its stored value number `entry` belongs."""
-    return int(np.searchsorted(X.indptr, entry, side="right")) - 1
+def _parse(line: bytes) -> tuple[list[float], dict[int, float]]:
+    """Labels and cells of a row."""
+    text = line.partition(b"#")[0]
+    if b"_" in text:
+        raise ValueError("a number has an underscore")  # Python's numbers may, no data file's
+    words = text.split()
+    has_labels = b":" not in words[0]
+    labels = list(map(float, words[0].split(b","))) if has_labels else []
+    pairs = [word.split(b":") for word in words[has_labels:]]
+    cells = {int(index): float(value) for index, value in pairs}
+    indices = list(cells)
+    if len(cells) < len(pairs) or indices != sorted(indices) or (cells and indices[0] < 0):
+        raise ValueError("indices of features must be sorted and unique")
+    for value in cells.values():
+        if abs(value) > LARGEST_VALUE:
+            raise ValueError(f"a feature has {large_text(value)}, but must have {ALLOWED_NUMBERS}")
+    return labels, cells
 
 
 def _label_index(labels: Any) -> tuple[list[str], dict[float, int]]:

@@ -1,10 +1,10 @@
-"""What CSV and Parquet share: tables of named columns that pyarrow reads."""
+"""What CSV and Parquet share: tables of named columns."""
 
 from __future__ import annotations
 
-import math
 import shlex
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -15,7 +15,7 @@ from boostline.contract.advice import advice
 from boostline.contract.frames import meant_or_there
 from boostline.contract.rows import ALLOWED_NUMBERS, large_text, too_large
 from boostline.data.dataset import Block
-from boostline.data.errors import DataError, first_repeated, need
+from boostline.data.errors import DataError, first_repeated
 from boostline.data.formats.reader import Chooser, Reader, chosen
 from boostline.data.matrices import compact_indicator
 from boostline.data.unseen import Unseen
@@ -27,6 +27,7 @@ Categories: TypeAlias = (
 
 #: How a text column may write the two values of a label.
 LABEL_TEXT = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
+_MISSING, _UNSEEN = -1, -2
 
 
 class TableReader(Reader):
@@ -76,20 +77,22 @@ class TableReader(Reader):
             values = self.categories.get(column)
             self.features += [column] if values is None else [f"{column}={v}" for v in values]
 
-    def _block(self, batch: Any, numbers: Sequence[int]) -> Block:
-        """Encode a pyarrow table whose rows stand in the lines `numbers` of the file."""
-        X = np.empty((batch.num_rows, len(self.features)))
+    @abstractmethod
+    def _numbers(self, values: Any, column: str, numbers: Sequence[int]) -> FloatArray:
+        """A column as numbers; what is missing is NaN."""
+
+    def _block(self, cells: Mapping[str, Any], numbers: Sequence[int]) -> Block:
+        """Encode columns whose rows stand in the lines `numbers` of the file."""
+        X = np.empty((len(numbers), len(self.features)))
         position = 0
         for column in self.inputs:
-            values = batch.column(column)
             known = self.categories.get(column)
             if known is None:
-                X[:, position] = self._numbers(values, column)
+                X[:, position] = self._numbers(cells[column], column, numbers)
                 position += 1
             else:
-                X[:, position : position + len(known)] = self._one_hot(
-                    values, column, known, numbers
-                )
+                encoded = self._one_hot(cells[column], column, known, numbers)
+                X[:, position : position + len(known)] = encoded
                 position += len(known)
         if (bad := np.argwhere(too_large(X))).size:
             row, feature = bad[0]
@@ -99,64 +102,60 @@ class TableReader(Reader):
                 path=self.name,
                 line=numbers[int(row)],
             )
-        bits = [self._bits(batch.column(column), column, numbers) for column in self.labels]
-        Y = np.column_stack(bits) if bits else np.empty((batch.num_rows, 0), dtype=np.bool_)
-        return Block(X, compact_indicator(Y))
-
-    def _numbers(self, values: Any, column: str) -> FloatArray:
-        pa = need("pyarrow", "reading tables")
-        kind = values.type
-        plain = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind)
-        if not plain and not pa.types.is_boolean(kind) and not pa.types.is_decimal(kind):
-            raise DataError(
-                f"the column {column!r} is of type {kind}; {encode_or_drop(column)}",
-                path=self.name,
-            )
-        return values.cast(pa.float64()).to_numpy()  # type: ignore[no-any-return]
+        Y = np.empty((len(numbers), len(self.labels)), np.int64)
+        for i, column in enumerate(self.labels):
+            Y[:, i] = self._codes(cells[column], _bit_of, column, numbers)
+        return Block(X, compact_indicator(np.where(Y < 0, np.nan, Y) if (Y < 0).any() else Y == 1))
 
     def _one_hot(
-        self, values: Any, column: str, known: list[str], numbers: Sequence[int]
+        self, values: Sequence[Any], column: str, known: list[str], numbers: Sequence[int]
     ) -> FloatArray:
-        place = {value: column for column, value in enumerate(known)}
-        codes, found = _encode(values)
-        for absent, text in enumerate(found):
-            if text in self.missing and text not in place:
-                codes[codes == absent] = -1
-        columns = np.array([place.get(str(value), -1) for value in found], dtype=np.int64)
-        for code in np.flatnonzero(columns < 0):
-            times = int((codes == code).sum())  # a dictionary may list values that no row has
-            if times and self._unseen is not None:
-                self._unseen.add(f"{column}={found[code]}", times)
-                codes[codes == code] = -1
-            elif times:
-                raise DataError(
-                    f"the column {column!r} has {str(found[code])!r}, which is not one of its "
-                    "categories",
-                    path=self.name,
-                    line=numbers[int(np.argmax(codes == code))],
-                )
-        encoded = np.zeros((len(codes), len(known)))
-        present = np.flatnonzero(codes >= 0)
-        encoded[present, columns[codes[present]]] = 1.0
-        encoded[codes < 0] = np.nan
-        return encoded
+        place = {value: i for i, value in enumerate(known)}
 
-    def _bits(self, values: Any, column: str, numbers: Sequence[int]) -> NDArray[Any]:
-        """Bools; floats if something is missing, which is NaN: unknown."""
-        codes, found = _encode(values)
-        bits = [LABEL_TEXT.get(str(value).strip().lower()) for value in found]
-        for code in [code for code, bit in enumerate(bits) if bit is None]:
-            if found[code] in self.missing:
-                codes[codes == code] = -1
-            elif (codes == code).any():
-                raise DataError(
-                    f"the label {column!r} has {found[code]!r}, but must have 0 or 1, or be empty for unknown",
-                    path=self.name,
-                    line=numbers[int(np.argmax(codes == code))],
+        def code_of(value: Any, column: str) -> int:
+            if (code := place.get(str(value))) is None and self._unseen is None:
+                raise ValueError(
+                    f"the column {column!r} has {str(value)!r}, which is not one of its categories"
                 )
-        if (codes >= 0).all():
-            return np.array(bits, dtype=np.bool_)[codes]
-        return np.array([*(math.nan if bit is None else bit for bit in bits), math.nan])[codes]
+            return _UNSEEN if code is None else code
+
+        codes = self._codes(values, code_of, column, numbers)[:, None]
+        return np.where(codes < 0, np.nan, codes == np.arange(len(known)))
+
+    def _codes(
+        self,
+        values: Sequence[Any],
+        code_of: Callable[[Any, str], int],
+        column: str,
+        numbers: Sequence[int],
+    ) -> NDArray[np.int64]:
+        """The code of each value; negative for one that is missing or unseen."""
+        codes: dict[Any, int] = {None: _MISSING}
+        for value in dict.fromkeys(values):
+            if value in codes:
+                continue
+            try:
+                codes[value] = code_of(value, column)
+            except ValueError as error:
+                if value not in self.missing:
+                    line = numbers[values.index(value)]
+                    raise DataError(str(error), path=self.name, line=line) from None
+                codes[value] = _MISSING
+        for value, code in codes.items():
+            if code == _UNSEEN and value in self.missing:
+                codes[value] = _MISSING
+            elif code == _UNSEEN and self._unseen is not None:
+                self._unseen.add(f"{column}={value}", values.count(value))
+        return np.array([codes[value] for value in values], np.int64)
+
+
+def _bit_of(value: Any, column: str) -> int:
+    bit = LABEL_TEXT.get(str(value).strip().lower())
+    if bit is None:
+        raise ValueError(
+            f"the label {column!r} has {value!r}, but must have 0 or 1, or be empty for unknown"
+        )
+    return int(bit)
 
 
 def encode_or_drop(column: str) -> str:
@@ -166,13 +165,6 @@ def encode_or_drop(column: str) -> str:
         f"give --categories {shlex.quote(column + '=value,value,...')} with its values, "
         f"or --drop {shlex.quote(column)}",
     )
-
-
-def _encode(values: Any) -> tuple[NDArray[np.int64], list[Any]]:
-    """Codes (-1: missing) and the values they stand for."""
-    column = values.combine_chunks().dictionary_encode()
-    codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return codes, column.dictionary.to_pylist()
 
 
 def _label_columns(labels: Any, name: str) -> list[str]:
