@@ -12,11 +12,10 @@
 """
 
 from boostline.inspect.explanations import Explanation, Step, explain, tree_path
-from boostline.inspect.feature_parts import FeaturePart
 from boostline.inspect.feature_rows import FeatureRow, feature_splits
 from boostline.inspect.label_rows import LabelLosses, LabelRow, label_table
 from boostline.inspect.learner_rows import LearnerRow, learners, listened
-from boostline.inspect.past_rows import PastRow
+from boostline.inspect.parts import FeaturePart, PastRow
 from boostline.inspect.recorder import Recorder, Recording
 from boostline.inspect.report import html_report
 from boostline.inspect.summaries import summary

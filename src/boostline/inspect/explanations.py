@@ -12,8 +12,14 @@ from boostline.array_types import FloatArray
 from boostline.contract.labels import LabelSpace
 from boostline.contract.rows import Rows, read_rows
 from boostline.contract.text_models import is_text_model
-from boostline.inspect.feature_parts import FeaturePart, evidence_of, feature_groups, removals
-from boostline.inspect.past_rows import PastRow, strongest_rows
+from boostline.inspect.parts import (
+    FeaturePart,
+    PastRow,
+    evidence_of,
+    feature_groups,
+    removals,
+    strongest_rows,
+)
 from boostline.inspect.trees import kinds_of_votes, names_of_votes, trees_of
 from boostline.models.evidence import Evidence
 
@@ -36,7 +42,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """What `explain` found.
+    """The result of `explain`.
 
     Attributes
     ----------
@@ -107,7 +113,7 @@ def explain(
     names: Sequence[str] | None = None,
     by_feature: bool = True,
 ) -> Explanation:
-    """Say what made the score of a label for one row: learners, features, and rows of the past.
+    """Explain the score of a label for one row, by learners, features, and past rows.
 
     Parameters
     ----------
@@ -150,48 +156,22 @@ def explain(
     if row.n != 1:
         raise ValueError(f"x has {row.n} rows, but must be one row (d,)")
     groups = feature_groups(row, model.features if names is None else names) if by_feature else []
-    found = explain_row(model, row, index, [group.columns for group in groups])
+    found, shares = explain_row(model, row, index, [group.columns for group in groups])
     parts = [
-        FeaturePart(int(group.columns[0]), group.name, group.value, float(part))
-        for group, part in zip(groups, found.parts, strict=True)
+        FeaturePart(int(group.columns[0]), group.name, group.value, float(share))
+        for group, share in zip(groups, shares, strict=True)
     ]
     return Explanation(
-        **found.fields(model),
+        **found,
         name=index if model.labels is None else model.labels[index],
         features=sorted(parts, key=lambda part: -abs(part.part)),
     )
 
 
-@dataclass(frozen=True)
-class ExplainedRow:
-    """What is the same for rows of numbers and of words."""
-
-    label: int
-    scores: FloatArray
-    contributions: FloatArray
-    parts: FloatArray  # of each group of features
-    linear: list[Evidence]
-    rows: list[PastRow]
-
-    def fields(self, model: Any, n_labels: int | None = None) -> dict[str, Any]:
-        """Fields of an `Explanation`, among the first ``n_labels``."""
-        scores, own = self.scores[:n_labels], self.contributions[:, : n_labels or None]
-        order = np.argsort(-scores, kind="stable")
-        return {
-            "label": self.label,
-            "score": float(scores[self.label]),
-            "rank": int(np.flatnonzero(order == self.label)[0]) + 1,
-            "shares": own[:, self.label],
-            "lifts": own[:, self.label] - own.mean(axis=1),
-            "kinds": kinds_of_votes(model),
-            "names": names_of_votes(model),
-            "linear": self.linear,
-            "rows": self.rows,
-        }
-
-
-def explain_row(model: Any, row: Rows, label: int, groups: Sequence[Any]) -> ExplainedRow:
-    """Explain a row by its learners, groups of its features, and past rows."""
+def explain_row(
+    model: Any, row: Rows, label: int, groups: Sequence[Any], n_labels: int | None = None
+) -> tuple[dict[str, Any], FloatArray]:
+    """Fields of an `Explanation` among the first ``n_labels``, and the parts of groups of features."""
     linear: list[Evidence] = []
     past: list[Evidence] = []
     parts = np.zeros(0)
@@ -202,14 +182,20 @@ def explain_row(model: Any, row: Rows, label: int, groups: Sequence[Any]) -> Exp
             parts = removals(model, row, label, groups)
         else:
             parts = np.array([evidence[group].sum() for group in groups])
-    return ExplainedRow(
-        label,
-        np.asarray(model.score(row)).reshape(-1),
-        model.contributions(row).reshape(-1, model.n_labels),
-        parts,
-        linear,
-        strongest_rows(past, model.learner_weights),
-    )
+    scores = np.asarray(model.score(row)).reshape(-1)[:n_labels]
+    own = model.contributions(row).reshape(-1, model.n_labels)[:, :n_labels]
+    order = np.argsort(-scores, kind="stable")
+    return {
+        "label": label,
+        "score": float(scores[label]),
+        "rank": int(np.flatnonzero(order == label)[0]) + 1,
+        "shares": own[:, label],
+        "lifts": own[:, label] - own.mean(axis=1),
+        "kinds": kinds_of_votes(model),
+        "names": names_of_votes(model),
+        "linear": linear,
+        "rows": strongest_rows(past, model.learner_weights),
+    }, parts
 
 
 def tree_path(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from boostline.inspect.learner_rows import importances
-from boostline.inspect.trees import Tree, trees_of
+from boostline.inspect.trees import trees_of
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,7 @@ def feature_splits(model: Any, names: Sequence[str] | None = None) -> list[Featu
     >>> feature_splits(model, ["a", "b", "c"])[0].name
     'b'
     """
-    return rows_of(model, trees_of(model), names)
-
-
-def rows_of(model: Any, trees: dict[int, Tree], names: Sequence[str] | None) -> list[FeatureRow]:
-    """The rows, given the model's trees."""
+    trees = trees_of(model)
     d = model.n_features or 0
     names = model.features if names is None else names
     if names is not None and len(names) != d:

@@ -8,13 +8,7 @@ from typing import Any
 import numpy as np
 
 from boostline.array_types import FloatArray
-from boostline.inspect.trees import (
-    Tree,
-    details_of_votes,
-    kinds_of_votes,
-    trees_of,
-    vote_name,
-)
+from boostline.inspect.trees import details_of_votes, kinds_of_votes, trees_of, vote_name
 from boostline.models import LabelRanker
 
 
@@ -79,11 +73,7 @@ def learners(model: Any) -> list[LearnerRow]:
     >>> [row.importance for row in learners(model)]
     [0.25, 0.25, 0.25, 0.25]
     """
-    return rows_of(model, trees_of(model))
-
-
-def rows_of(model: Any, trees: dict[int, Tree]) -> list[LearnerRow]:
-    """The rows, given the model's trees."""
+    trees = trees_of(model)
     weights, heard = model.learner_weights, listened(model)
     edges = None if isinstance(model, LabelRanker) else model.edges()
     shares = importances(model)

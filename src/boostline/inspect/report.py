@@ -18,7 +18,6 @@ from boostline.inspect.label_rows import ENOUGH_ROWS, LabelRow, worst_first
 from boostline.inspect.recorder import Recording
 from boostline.inspect.summaries import summary_in_words
 from boostline.inspect.texts import TextExplanation
-from boostline.inspect.trees import trees_of
 
 # Longer tables are not read; `boostline inspect --json` has all rows.
 _MOST_ROWS = 25
@@ -58,8 +57,7 @@ def html_report(
     (True, True)
     """
     booster = booster_of(model)
-    trees = trees_of(booster)
-    learners = learner_rows.rows_of(booster, trees)
+    learners = learner_rows.learners(booster)
     names = [row.name for row in learners]
     parts = [f"<h1>{escape(title)}</h1>", Table(["", ""], summary_in_words(model)).html()]
     if history is not None and len(history) > 1:
@@ -97,7 +95,7 @@ def html_report(
     if len(learners) > 1:
         parts.append(chart(partial(pictures.learners_picture, learners), "Learners"))
     parts.append(learner_table(learners).html(_MOST_ROWS))
-    splits = [row for row in feature_rows.rows_of(booster, trees, features) if row.splits]
+    splits = [row for row in feature_rows.feature_splits(booster, features) if row.splits]
     if splits:
         parts.append("<h2>Features</h2>")
         if len(splits) > 1:

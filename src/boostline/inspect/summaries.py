@@ -7,7 +7,7 @@ from typing import Any
 
 from boostline.contract.text_models import is_text_model
 from boostline.display.tables import NONE, size
-from boostline.inspect.learner_rows import rows_of
+from boostline.inspect.learner_rows import learners
 from boostline.inspect.trees import in_words, trees_of
 
 
@@ -28,7 +28,7 @@ def summary(model: Any) -> dict[str, Any]:
             "memory_bytes": model.memory_usage(),
         }
     trees = trees_of(model)
-    rows = rows_of(model, trees)
+    rows = learners(model)
     ranked = int(model.label_set_sizes.sum())
     config = model.config()
     kinds: dict[str, int] = {}
@@ -86,7 +86,7 @@ def summary_in_words(model: Any) -> list[tuple[str, str]]:
         ("features", NONE if found["features"] is None else f"{found['features']:,}"),
         ("learners", f"{found['learners']:,} ({', '.join(kinds)})"),
         ("rows learned", f"{found['clock']:,}"),
-        ("of these without a pair to rank", f"{found['rows_without_pairs']:,}"),
+        ("rows without a pair to rank", f"{found['rows_without_pairs']:,}"),
         ("mean rank loss", loss_in_words(found)),
         ("restarts after a change", f"{found['restarts']:,}"),
         ("memory", size(found["memory_bytes"])),

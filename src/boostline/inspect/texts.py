@@ -11,7 +11,7 @@ import numpy as np
 
 from boostline.contract.labels import LabelSpace
 from boostline.inspect.explanations import Explanation, explain_row
-from boostline.inspect.feature_parts import FeaturePart
+from boostline.inspect.parts import FeaturePart
 from boostline.text.words import Span
 
 # Colours of the terminal: bold green for what speaks for the tag, red for what speaks against it.
@@ -114,12 +114,12 @@ def explain_text(
     has_embedding = by_feature and embedding is not None
     if has_embedding:
         groups.append(np.arange(features.n_embedding))
-    found = explain_row(booster, row, index, groups)
+    found, shares = explain_row(booster, row, index, groups, model.n_labels)
     names = [" / ".join(dict.fromkeys(span.name for span in own)) for own in by_column.values()]
     columns_and_names = [*zip(by_column, names, strict=True), (0, "(embedding)")]
     parts = [
         FeaturePart(column, name, None, float(part))
-        for (column, name), part in zip(columns_and_names, found.parts, strict=False)
+        for (column, name), part in zip(columns_and_names, shares, strict=False)
     ]
     places = [
         (span.start, span.stop, part.part)
@@ -127,7 +127,7 @@ def explain_text(
         for span in own
     ]
     return TextExplanation(
-        **found.fields(booster, model.n_labels),
+        **found,
         name=model.labels[index],
         features=sorted(parts, key=lambda part: -abs(part.part)),
         text=text,
