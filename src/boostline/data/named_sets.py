@@ -7,6 +7,7 @@ Looked for in turn: the folder that ``BOOSTLINE_DATA`` names, the per-user cache
 
 from __future__ import annotations
 
+import csv
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,139 +17,38 @@ from boostline.data.dataset import Dataset
 from boostline.data.download import RemoteFile, fetch
 from boostline.data.errors import DownloadError
 
-_RAW = "https://raw.githubusercontent.com"
-_AUTHORS = (
-    f"{_RAW}/YoungHJung/OnlineMLRBoostingWithVFDT/ab77d1019b61611b7f41d10d2cbf5c59732afc52/data"
-)
-_MULAN = f"{_RAW}/tsoumakas/mulan/43f6389095ad71984264db4387a8074b22bc7d4a/data/multi-label"
+_TITLES = {
+    "emotions": "music, 6 emotions (Trohidis et al. 2008)",
+    "scene": "photographs, 6 kinds of scenery (Boutell et al. 2004)",
+    "yeast": "genes, 14 functional classes (Elisseeff and Weston 2001)",
+    "mediamill": "video, 101 concepts (Snoek et al. 2006)",
+    "m-reduced": "2,000 rows of mediamill (Jung and Tewari 2018)",
+    "enron": "e-mail, 53 labels, sparse (Klimt and Yang 2004)",
+    "bibtex": "bibliography, 159 tags, sparse (Katakis et al. 2008)",
+    "delicious": "bookmarks, 983 tags, sparse (Tsoumakas et al. 2008)",
+}
 
 
 @dataclass(frozen=True)
 class NamedSet:
-    """A data set of the registry."""
+    """A data set of the registry: its train, test and xml file."""
 
     name: str
     title: str
-    files: tuple[RemoteFile, RemoteFile, RemoteFile]
+    files: list[RemoteFile]
 
 
-def _named(
-    name: str,
-    title: str,
-    home: str,
-    sums: tuple[str, str, str],
-    sizes: tuple[int, int, int],
-    base: str | None = None,
-    xml: str | None = None,
-) -> NamedSet:
-    urls = (
-        f"{home}/{base or name}-train.arff",
-        f"{home}/{base or name}-test.arff",
-        xml or f"{home}/{name}.xml",
-    )
-    names = (f"{name}-train.arff", f"{name}-test.arff", f"{name}.xml")
-    train, test, label_names = (
-        RemoteFile(*parts, text=parts[0].endswith(".xml"))
-        for parts in zip(names, urls, sums, sizes, strict=True)
-    )
-    return NamedSet(name, title, (train, test, label_names))
+def _registry() -> dict[str, NamedSet]:
+    sets = {name: NamedSet(name, title, []) for name, title in _TITLES.items()}
+    with open(Path(__file__).with_name("named_sets.csv"), encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            name, is_text = row["file"], row["file"].endswith(".xml")
+            remote = RemoteFile(name, row["url"], row["sha256"], int(row["size"]), is_text)
+            sets[row["set"]].files.append(remote)
+    return sets
 
 
-NAMED_SETS: dict[str, NamedSet] = {
-    named.name: named
-    for named in (
-        _named(
-            "emotions",
-            "music, 6 emotions (Trohidis et al. 2008)",
-            f"{_AUTHORS}/emotions",
-            (
-                "bbe704106c79bb8fb99c1d1d2e9bde081d6a2daeb01f100862f11fd91a3c1f98",
-                "f13d4b746b7b5c8eb484bd751d6ac463d4560dff998a93516a5c1fe35daf6c8f",
-                "dbce8e6ccbbb2fcbfd9e9edbb230d7ed12692c6e13f59fdbc0161fa9b6cf2dc0",
-            ),
-            (252_080, 132_007, 323),
-        ),
-        _named(
-            "scene",
-            "photographs, 6 kinds of scenery (Boutell et al. 2004)",
-            f"{_AUTHORS}/scene",
-            (
-                "b53ba93bdf412de922e3960389bcee24744fa3e872ce610511fc1d750888b64d",
-                "ea38d20296b3ff7e220f477a3b802a9bcb2d768881fe6ee163efbc97ea527a42",
-                "55d8b247b949ad5c52e5a73d8c6775ec6e5469ce9682465b45b333b68ee4bcc5",
-            ),
-            (3_127_968, 3_090_742, 285),
-        ),
-        _named(
-            "yeast",
-            "genes, 14 functional classes (Elisseeff and Weston 2001)",
-            f"{_AUTHORS}/yeast",
-            (
-                "e759dc991ff54694a4ff9c4314f3be0d6fd2b1994a4b563f57e416394c6aebbd",
-                "4aaac102bff9669a765bf0b378602e5cc8c3b181048282e2f003117b496d552a",
-                "c3056cc26444b5158b1588d1b73bec9c45429e10f0957ad085903423cb81f247",
-            ),
-            (1_501_117, 918_515, 526),
-        ),
-        _named(
-            "mediamill",
-            "video, 101 concepts (Snoek et al. 2006)",
-            f"{_AUTHORS}/mediamill",
-            (
-                "a47c1c100077106eb9aa2410ea7ad28ca75086b26f983fc46595c6167c17800c",
-                "44d75cfb7f93e642a60e694371134b8c3024b6da0d879f1a51ea6d566be7ff02",
-                "960991532485541a885868c269bf454a6ecdcea3f821ad29ae516eaa5a1bd43b",
-            ),
-            (39_325_994, 16_388_494, 3_225),
-        ),
-        _named(
-            "m-reduced",
-            "2,000 rows of mediamill (Jung and Tewari 2018)",
-            f"{_AUTHORS}/mediamill_reduced",
-            (
-                "f4a562d2b78f5daedeafabc0747542ed2e4d5fd0bb20d348c53d63cc3a0b1e7c",
-                "7594040bfe35e09f674d1c15727d978f310c1106de49ea448764e4627b8b424d",
-                "960991532485541a885868c269bf454a6ecdcea3f821ad29ae516eaa5a1bd43b",
-            ),
-            (1_908_628, 640_024, 3_225),
-            base="mediamill",
-            xml=f"{_AUTHORS}/mediamill/mediamill.xml",
-        ),
-        _named(
-            "enron",
-            "e-mail, 53 labels, sparse (Klimt and Yang 2004)",
-            f"{_MULAN}/enron",
-            (
-                "2988cefc1cdf7a8004a20ef84615cc8fa1b5d7434c16687283b41454e2d9d194",
-                "2f3aad54a8f54caaab4ab01246fe9dd385ba944a2633028f52747b57eac5474e",
-                "ed40c92d7f613eed51714912cab10dddc4ce456262137d8fef230d44c7f4457b",
-            ),
-            (607_799, 324_140, 1_604),
-        ),
-        _named(
-            "bibtex",
-            "bibliography, 159 tags, sparse (Katakis et al. 2008)",
-            f"{_MULAN}/bibtex",
-            (
-                "8dcc9de6e0b2cebaec8c1f4fac78431adeeb73cfd3ab879b530a66d366e59174",
-                "9b03329cde64d3f994bdf7fbbac3f3b10fe185c311cb9ae725475f59c7f3f922",
-                "08fe20013c1e75dcf1888c185f5187c95e76495b8518ce289b4d3afce38d1232",
-            ),
-            (2_292_961, 1_215_637, 5_880),
-        ),
-        _named(
-            "delicious",
-            "bookmarks, 983 tags, sparse (Tsoumakas et al. 2008)",
-            f"{_MULAN}/delicious",
-            (
-                "030186cdb542ebdd32052fcdbb1ebe30115b3a22518c1b4b198c45eb827aebe1",
-                "2dfb01723a819914b0ca83361177ed413ce3f2169851d9f228d4692915d63944",
-                "4e0c0f93c7d86a39b9fca4aaefaa00e9428f2c80277732dfbf03ca48e2c14da2",
-            ),
-            (3_056_590, 757_565, 34_303),
-        ),
-    )
-}
+NAMED_SETS = _registry()
 
 
 def available() -> dict[str, str | None]:

@@ -16,9 +16,12 @@ from boostline.learners import SparseLinear
 from boostline.models import LabelRanker
 from boostline.models.aims import Aim
 from boostline.text.features import Counted, TextFeatures
-from boostline.text.known_tags import LEAST_SPARE, KnownTags, with_spare
 from boostline.text.told import Waiting, checked_tags, read_tags, read_texts
 from boostline.text.words import Words
+
+# The compiled model has room for tags to come, because making room takes a copy of it: at least this many places, and
+# one for every 8 known tags.
+LEAST_SPARE, _SPARE_SHARE = 16, 8
 
 
 class TextRanker:
@@ -76,7 +79,8 @@ class TextRanker:
         seed: int | None = 0,
         n_threads: int = 1,
     ) -> None:
-        self._tags = KnownTags(labels, "labels")
+        # The place of each tag in the booster, in the order in which the tags became known.
+        self._tags = {tag: i for i, tag in enumerate(checked_tags(labels, "labels"))}
         self._features = TextFeatures(Words(pairs, characters), n_columns, n_embedding)
         self._booster = LabelRanker(
             with_spare(len(self._tags)),
@@ -158,8 +162,8 @@ class TextRanker:
                     found += self._learn(waiting, counted, weights, *how)
                     self._make_room(n_before + len(new))
                     waiting = Waiting(i)
-                self._tags.add(new)
-                places = {self._tags.place(tag): code for tag, code in row.items()}
+                self._tags |= {tag: n_before + i for i, tag in enumerate(new)}
+                places = {self._tags[tag]: code for tag, code in row.items()}
                 waiting.add(places, n_before, len(self._tags))
             found += self._learn(waiting, counted, weights, *how)
             n_labels = len(self._tags)
@@ -195,7 +199,8 @@ class TextRanker:
             n_learned = self._booster.clock - before
             self._features.unlearn(counted[part][n_learned:])
             for n in waiting.n_before[n_learned : n_learned + 1]:
-                self._tags.forget_after(n)
+                for tag in self.labels[n:]:
+                    del self._tags[tag]
             raise
         if found is None:
             return []
@@ -278,7 +283,7 @@ class TextRanker:
     @property
     def labels(self) -> list[str]:
         """The tags known so far, in the order in which they were learned."""
-        return list(self._tags.names)
+        return list(self._tags)
 
     @property
     def n_labels(self) -> int:
@@ -322,8 +327,9 @@ class TextRanker:
         """Make tags known before they are learned."""
         with self._lock:
             new = [tag for tag in checked_tags(labels, "labels") if tag not in self._tags]
-            self._make_room(len(self._tags) + len(new))
-            self._tags.add(new)
+            n = len(self._tags)
+            self._make_room(n + len(new))
+            self._tags |= {tag: n + i for i, tag in enumerate(new)}
 
     def _make_room(self, n: int) -> None:
         """Let the booster have a label for each of `n` tags, and some for tags to come."""
@@ -363,7 +369,7 @@ class TextRanker:
                 f"a text model has a {type(booster).__name__}, but must have a LabelRanker"
             )
         model = cls.__new__(cls)
-        model._tags = KnownTags(state["tags"], "tags")
+        model._tags = {tag: i for i, tag in enumerate(checked_tags(state["tags"], "tags"))}
         model._features = TextFeatures.from_state(state)
         model._booster = booster
         model._lock = _core.TurnLock()
@@ -384,6 +390,11 @@ class TextRanker:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._lock = _core.TurnLock()
+
+
+def with_spare(n: int) -> int:
+    """How many labels the booster has for `n` tags."""
+    return n + max(LEAST_SPARE, n // _SPARE_SHARE)
 
 
 def _left_for_booster(max_bytes: int | None, for_words: int) -> int | None:
