@@ -16,11 +16,14 @@ def read(text, format, **options):
     return np.vstack([X.toarray() if hasattr(X, "toarray") else X for X, _ in blocks])
 
 
-@pytest.mark.parametrize("format", ["csv", "parquet"])
+@pytest.mark.parametrize("format", ["csv", "parquet", "arff"])
 def test_a_new_category_is_a_missing_value(format, tmp_path):
     colours = ["red", "purple", "blue", "", "purple"]
     if format == "csv":
         text = ("size,colour\n" + "".join(f"{i},{c}\n" for i, c in enumerate(colours))).encode()
+    elif format == "arff":
+        head = "@relation r\n@attribute size real\n@attribute colour {blue,purple,red}\n@data\n"
+        text = (head + "".join(f"{i},{c or '?'}\n" for i, c in enumerate(colours))).encode()
     else:
         pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
         file = io.BytesIO()

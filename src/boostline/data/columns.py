@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-from boostline.contract.sparse import is_sparse
-
-if TYPE_CHECKING:
-    from boostline.data import Unseen
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -93,66 +86,7 @@ class Arranged:
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         for X, Y in self.blocks:
-            yield _arranged(X, self.features), _arranged(Y, self.labels)
-
-
-class Aligned:
-    """Rows of a file whose nominal attributes have values of their own, in the model's columns.
-
-    A value that only the model knows is absent from all rows: 0. One that only the file knows is unseen: the columns
-    of its attribute are missing values in such rows.
-    """
-
-    def __init__(
-        self,
-        blocks: Any,
-        found: Sequence[str],
-        wanted: Sequence[str],
-        unseen: Unseen | None,
-        name: str,
-    ) -> None:
-        self._blocks, self._unseen, self._name = blocks, unseen, name
-        place = {feature: i for i, feature in enumerate(found)}
-        # The place behind the last one is that of a column of zeros.
-        self._order = np.array([place.get(feature, len(found)) for feature in wanted], np.intp)
-        known = set(wanted)
-        self._foreign = [
-            (i, feature, [j for j, w in enumerate(wanted) if _attribute(w) == _attribute(feature)])
-            for i, feature in enumerate(found)
-            if feature not in known and _attribute(feature) is not None
-        ]
-
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        first = 1
-        for X, Y in self._blocks:
-            aligned = _with_zeros(X)[:, self._order]
-            for column, feature, siblings in self._foreign:
-                cells = X[:, [column]]
-                cells = cells.toarray() if hasattr(cells, "toarray") else cells
-                rows = np.flatnonzero(cells.ravel())
-                if not rows.size or not siblings:
-                    continue
-                if self._unseen is None:
-                    raise ValueError(
-                        f"row {first + int(rows[0])} of {self._name} has {feature!r}, which the model has never seen"
-                    )
-                self._unseen.add(feature, len(rows))
-                aligned = _with_missing(aligned, rows, siblings)
-            first += X.shape[0]
-            yield aligned, Y
-
-
-def has_own_values(found: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether the two differ in the values of nominal attributes, and in nothing that the model needs."""
-    missing, attributes = set(wanted) - set(found), {_attribute(feature) for feature in found}
-    return set(found) != set(wanted) and all(
-        _attribute(feature) is not None and _attribute(feature) in attributes for feature in missing
-    )
-
-
-def _attribute(feature: str) -> str | None:
-    name, equals, _ = feature.partition("=")
-    return name if equals else None
+            yield arranged(X, self.features), arranged(Y, self.labels)
 
 
 def _values(features: Sequence[str]) -> dict[str, list[str]]:
@@ -165,31 +99,14 @@ def _values(features: Sequence[str]) -> dict[str, list[str]]:
     return values
 
 
-def _arranged(matrix: Any, order: Any) -> Any:
+def arranged(matrix: Any, order: Any) -> Any:
+    """The columns of a matrix in another order; None keeps it."""
     if order is None:
         return matrix
     chosen = matrix[:, order]
     if hasattr(chosen, "sort_indices"):
         chosen.sort_indices()
     return chosen
-
-
-def _with_zeros(X: Any) -> Any:
-    """Append a column of zeros."""
-    if not is_sparse(X):
-        return np.column_stack([X, np.zeros(X.shape[0])])
-    wider = X.tocsr(copy=True)
-    wider.resize(X.shape[0], X.shape[1] + 1)
-    return wider
-
-
-def _with_missing(X: Any, rows: Any, columns: Sequence[int]) -> Any:
-    if is_sparse(X):
-        X = X.tolil()
-        X[np.ix_(rows, columns)] = np.nan
-        return X.tocsr()
-    X[np.ix_(rows, columns)] = np.nan
-    return X
 
 
 def parse_categories(values: list[str] | None) -> dict[str, list[str]] | None:

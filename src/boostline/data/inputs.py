@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from boostline.data.columns import Aligned, Arranged, Columns, has_own_values, parse_categories
+from boostline.data.columns import Arranged, Columns, parse_categories
 
 if TYPE_CHECKING:
     from boostline.data import Dataset, Unseen
@@ -150,9 +150,6 @@ def rows_to_score(
     label_order = None
     if with_labels and known.has_label_names:
         label_order = column_order(rows.labels, known.labels, given.name, "labels")
-    if known.features is not None and has_own_values(rows.features, known.features):
-        aligned = Aligned(rows.blocks, rows.features, known.features, unseen, given.name)
-        return RowStream(Arranged(aligned, None, label_order), known.features, rows.labels)
     order = column_order(rows.features, known.features, given.name, "features")
     _check_counts(given, rows, known if with_labels else replace(known, labels=rows.labels))
     features = known.features or rows.features
@@ -217,7 +214,7 @@ def _file_to_score(
         options["drop"] = lambda columns: [
             *dict.fromkeys([*dropped, *known.to_leave_out(columns, with_labels)])
         ]
-    if "unseen" in reader.options():  # else nominal values are compared when rows are aligned
+    if "unseen" in reader.options():
         options["unseen"] = unseen
     labels: Any = ()
     if with_labels:

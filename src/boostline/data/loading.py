@@ -58,13 +58,13 @@ def load(
         Options of the format; None is the default:
 
         - ``drop`` (arff, csv, parquet, jsonl): columns that are neither features nor labels.
-        - ``categories`` (csv, parquet): ``{column: values}`` of each text column, which becomes one
-          0/1 column per value.
+        - ``categories`` (arff, csv, parquet): ``{column: values}`` of each text column, which becomes one
+          0/1 column per value. Default for arff: the values that the file declares.
         - ``features`` (svmlight: their number; jsonl: their names). Default: those that occur.
         - ``zero_based`` (svmlight): whether the first feature is 0 (default: 1, svmlight's rule).
         - ``delimiter`` (csv): default ``","``, for .tsv a tab.
         - ``encoding`` (arff, csv): default UTF-8.
-        - ``unseen`` (csv, parquet, jsonl, svmlight): an `Unseen`, which counts unknown categories and
+        - ``unseen`` (arff, csv, parquet, jsonl, svmlight): an `Unseen`, which counts unknown categories and
           features and makes them missing values instead of errors.
 
     Raises

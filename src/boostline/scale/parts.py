@@ -13,6 +13,7 @@ import numpy as np
 from boostline.contract.frames import column_order
 from boostline.contract.text_models import is_text_model
 from boostline.data import Stream, stream
+from boostline.data.columns import arranged
 from boostline.data.formats import FORMATS, Reader, format_of
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class FilePart:
         labels = column_order(source.labels, self.labels, self.path, "labels")
         left = None if self.stop is None else self.stop - self.start
         for X, Y in source.after(self.start):
-            yield _columns(X[:left], columns), _columns(Y[:left], labels)
+            yield arranged(X[:left], columns), arranged(Y[:left], labels)
             if left is not None:
                 left -= X.shape[0]
                 if left <= 0:
@@ -142,12 +143,3 @@ def _stack(matrices: list[Any]) -> Any:
 
         return vstack(matrices, format="csr")
     return np.concatenate([np.asarray(m, dtype=np.float64) for m in matrices])
-
-
-def _columns(matrix: Any, order: Any) -> Any:
-    if order is None:
-        return matrix
-    chosen = matrix[:, order]
-    if hasattr(chosen, "sort_indices"):
-        chosen.sort_indices()
-    return chosen

@@ -28,8 +28,10 @@ from boostline.data.formats.arff_header import Attribute, Place, lay_out, read_h
 from boostline.data.formats.arff_tokens import split_dense, split_sparse
 from boostline.data.formats.mulan_xml import read_label_names
 from boostline.data.formats.reader import Chooser, Labels, Reader, chosen, number_in
+from boostline.data.formats.tables import Categories
 from boostline.data.matrices import compact_indicator, from_cells, from_relevant
 from boostline.data.source import LineReader, Source, checked_encoding, is_path, source_name, stem
+from boostline.data.unseen import Unseen
 
 #: The bytes of dense rows of plain numbers: in these, NumPy and `_number` read the same things.
 PLAIN_BYTES = b"0123456789+-.eE?, \t"
@@ -50,6 +52,10 @@ class ArffReader(Reader):
         Attributes to leave out.
     encoding
         Of the names and nominal values.
+    categories
+        Values of nominal attributes, which become one 0/1 column each. Default: those that the file declares.
+    unseen
+        Counts values that are not among the categories, which are missing values then, not errors.
 
     Examples
     --------
@@ -72,20 +78,23 @@ class ArffReader(Reader):
         labels: Labels,
         drop: Sequence[str] | Chooser[Sequence[str]] | None = None,
         encoding: str | None = None,
+        categories: Categories = None,
+        unseen: Unseen | None = None,
     ) -> None:
+        self._unseen = unseen
         self._lines = LineReader(file, source_name(source))
         self._encoding = checked_encoding(encoding)
         attributes = read_header(self._lines, self._encoding)
         columns = [attribute.name for attribute in attributes]
         names = _label_names(source, chosen(labels, columns))
         dropped = chosen(drop, columns) or ()
-        self._places = places = lay_out(attributes, names, dropped, self._lines.name)
+        known = chosen(categories, columns) or {}
+        self._places = places = lay_out(attributes, names, dropped, known, self._lines.name)
         self.features = [name for place in places for name in place.features]
         self.labels = [place.attribute.name for place in places if place.label is not None]
-        # What a sparse row leaves out is the first value of its domain (Weka's rule): the 0/1
-        # columns that are 1 then, by the attribute's index.
+        # What a sparse row leaves out is the first value of its domain (Weka's rule), by the attribute's index.
         self._absent = {
-            index: place.column
+            index: place.attribute.values[0]
             for index, place in enumerate(places)
             if place.column is not None
             and place.attribute.values is not None
@@ -113,7 +122,7 @@ class ArffReader(Reader):
 
     def _plain(self, texts: list[bytes]) -> Block | None:
         """Parse dense rows of numbers with NumPy; None if something in them needs the other way."""
-        if not all(place.attribute.is_plain for place in self._places):
+        if not all(p.attribute.is_plain and p.codes is None for p in self._places):
             return None
         for row, text in enumerate(texts):
             if text.translate(None, PLAIN_BYTES):
@@ -174,7 +183,7 @@ class ArffReader(Reader):
                     f"names {len(places)} attributes"
                 )
             for place, value in zip(places, values, strict=True):
-                _put(place, value, cells, on, unknown)
+                self._put(place, value, cells, on, unknown)
             return
         if (label := self._on_where_absent) is not None:
             raise self._lines.error(
@@ -192,35 +201,49 @@ class ArffReader(Reader):
             if index in seen:
                 raise ValueError(f"the sparse row has the index {index} twice")
             seen.add(index)
-            _put(places[index], value, cells, on, unknown)
-        cells.update((column, 1.0) for i, column in self._absent.items() if i not in seen)
+            self._put(places[index], value, cells, on, unknown)
+        for index in self._absent.keys() - seen:
+            self._put(places[index], self._absent[index], cells, on, unknown)
 
+    def _put(
+        self,
+        place: Place,
+        text: str | None,
+        cells: dict[int, float],
+        on: list[int],
+        unknown: list[int],
+    ) -> None:
+        """Encode one value into the row's feature cells, or its relevant or unknown labels."""
+        attribute = place.attribute
+        if place.label is not None:
+            if text is None:
+                unknown.append(place.label)
+                return
+            number = _number(place, text)
+            if number not in (0.0, 1.0):
+                raise ValueError(
+                    f"the label {attribute.name!r} has {text!r}, but must have 0 or 1, or ? for unknown"
+                )
+            if number == 1.0:
+                on.append(place.label)
+        elif place.column is not None:
+            if place.codes is None:
+                cells[place.column] = math.nan if text is None else _number(place, text)
+            elif text in place.codes:
+                cells[place.column + place.codes[text]] = 1.0
+            else:
+                if text is not None:
+                    self._count_unseen(attribute, text)
+                cells.update((place.column + code, math.nan) for code in place.codes.values())
 
-def _put(
-    place: Place, text: str | None, cells: dict[int, float], on: list[int], unknown: list[int]
-) -> None:
-    """Encode one value into the row's feature cells, or its relevant or unknown labels."""
-    attribute = place.attribute
-    if place.label is not None:
-        if text is None:
-            unknown.append(place.label)
-            return
-        number = _number(place, text)
-        if number not in (0.0, 1.0):
-            raise ValueError(
-                f"the label {attribute.name!r} has {text!r}, but must have 0 or 1, or ? for unknown"
-            )
-        if number == 1.0:
-            on.append(place.label)
-    elif place.column is not None:
-        if place.codes is None:
-            cells[place.column] = math.nan if text is None else _number(place, text)
-        elif text is None:
-            cells.update((place.column + code, math.nan) for code in place.codes.values())
-        elif text in place.codes:
-            cells[place.column + place.codes[text]] = 1.0
-        else:
+    def _count_unseen(self, attribute: Attribute, text: str) -> None:
+        if attribute.values is not None and text not in attribute.values:
             raise ValueError(_unknown_value(attribute, text))
+        if self._unseen is None:
+            raise ValueError(
+                f"the attribute {attribute.name!r} has {text!r}, which is not one of its categories"
+            )
+        self._unseen.add(f"{attribute.name}={text}")
 
 
 def _number(place: Place, text: str) -> float:

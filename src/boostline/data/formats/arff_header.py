@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -132,11 +132,15 @@ def _parse_attribute(text: str, line: int) -> Attribute:
 
 
 def lay_out(
-    attributes: list[Attribute], labels: Sequence[str], drop: Collection[str], path: str
+    attributes: list[Attribute],
+    labels: Sequence[str],
+    drop: Collection[str],
+    categories: Mapping[str, Sequence[str]],
+    path: str,
 ) -> list[Place]:
     """Decide for every attribute whether it is a label, a feature or dropped."""
     known = {attribute.name for attribute in attributes}
-    for what, names in (("label", labels), ("dropped attribute", drop)):
+    for what, names in (("label", labels), ("dropped attribute", drop), ("category", categories)):
         for name in names:
             if name not in known:
                 meant = near_name(name, list(known))
@@ -153,6 +157,10 @@ def lay_out(
     for attribute in attributes:
         if attribute.name in dropped:
             places.append(Place(attribute))
+        elif attribute.name in categories and attribute.name not in wanted:
+            codes = {str(value): code for code, value in enumerate(categories[attribute.name])}
+            places.append(Place(attribute, column=n_features, codes=codes))
+            n_features += len(codes)
         elif (reason := _unfit(attribute, attribute.name in wanted)) is not None:
             raise DataError(reason, path=path, line=attribute.line)
         elif attribute.name in wanted:
