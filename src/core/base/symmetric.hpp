@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/archive.hpp"
+#include "core/base/fields.hpp"
 #include "core/base/thread_pool.hpp"
 #include "core/kernels/matrices.hpp"
 #include "core/kernels/sums.hpp"
@@ -189,48 +189,29 @@ class PackedSymmetric {
         return true;
     }
 
-    std::size_t memory_bytes() const {
-        return (cells_.capacity() + pending_.capacity() + next_pending_.capacity() + factor_.capacity()) *
-                   sizeof(double) +
-               (coarse_.capacity() + coarse_rows_.capacity()) * sizeof(float);
-    }
-
     // What is pending is part of the state: applied now or later it rounds differently.
-    void save(Archive& out, const std::string& prefix) const {
-        out.add<double>(prefix + "cells", n_ * (n_ + 1) / 2, [&](auto&& write) {
-            for (std::size_t i = 0; i < n_; ++i) write(row(i), i + 1);
+    void fields(Fields& f, std::size_t n) {
+        const std::size_t n_pending = f.size<double>("pending_factor", n_pending_);
+        if (f.loads()) make_like(f, n, n_pending);
+        f.pieces<double>("cells", n * (n + 1) / 2, within(kLargest), [&](auto&& visit) {
+            for (std::size_t i = 0; i < n; ++i) visit(&cells_[packed_row(i)], i + 1);
         });
-        out.add<double>(prefix + "pending", n_pending_ * n_, [&](auto&& write) {
-            for (std::size_t j = 0; j < n_pending_; ++j) write(&pending_[j * stride_], n_);
-        });
-        out.add<double>(prefix + "pending_factor", n_pending_,
-                        [&](auto&& write) { write(factor_.data(), n_pending_); });
-    }
-    void load(const ArchiveView& in, const std::string& prefix, std::size_t n) {
-        const std::size_t n_pending = in.size<double>(prefix + "pending_factor");
-        if (n_pending >= kPending || (n == 0 && n_pending > 0))
-            throw std::invalid_argument("the array '" + prefix + "pending_factor' is too long");
-        ArrayReader<double> cells(in, prefix + "cells", n * (n + 1) / 2),
-            pending(in, prefix + "pending", n_pending * n);
-        ArrayReader<double> factor(in, prefix + "pending_factor", n_pending);
-        if (n != n_) *this = PackedSymmetric(n);  // else into the room that is there
-        std::fill(pending_.begin(), pending_.end(), 0.0);
-        std::fill(factor_.begin(), factor_.end(), 0.0);
-        n_pending_ = 0;
-        for (std::size_t i = 0; i < n; ++i) cells.next(row(i), i + 1);
-        if (n_pending > 0) reserve_pending(n);
-        for (; n_pending_ < n_pending; ++n_pending_) {
-            pending.next(&pending_[n_pending_ * stride_], n);
-            factor_[n_pending_] = factor.next();
-        }
-    }
-    void check(const std::string& prefix) const {
-        for (std::size_t i = 0; i < n_; ++i) check_within(row(i), i + 1, -kLargest, kLargest, prefix, "cells");
-        check_within(pending_, -kLargest, kLargest, prefix, "pending");
-        check_within(factor_, -kLargest, kLargest, prefix, "pending_factor");
+        f.matrix("pending", pending_, n_pending, n, stride_, within(kLargest));
+        f.matrix("pending_factor", factor_, 1, n_pending, n_pending, within(kLargest));
+        f.memory(cells_, next_pending_, coarse_, coarse_rows_);
     }
 
   private:
+    // The matrix of a file, before its numbers.
+    void make_like(const Fields& f, std::size_t n, std::size_t n_pending) {
+        f.require(n_pending < kPending && (n > 0 || n_pending == 0), "pending_factor");
+        f.expect<double>("cells", n * (n + 1) / 2);
+        f.expect<double>("pending", n_pending * n);
+        if (n != n_) *this = PackedSymmetric(n);  // else into the room that is there
+        if (n_pending > 0) reserve_pending(n);
+        n_pending_ = n_pending;
+        is_copy_old_ = true;
+    }
     // In and out of products.
     void make_coarse_room(std::size_t n) {
         const std::size_t needed = 2 * kPending * coarse_padded(n);

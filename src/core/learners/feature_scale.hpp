@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/base/archive.hpp"
 #include "core/base/example.hpp"
+#include "core/base/fields.hpp"
 #include "core/kernels/scales.hpp"
 
 namespace boostline {
@@ -42,9 +42,7 @@ struct Entries {
         value.reserve(n);
     }
     std::size_t size() const { return index.size(); }
-    std::size_t memory_bytes() const {
-        return index.capacity() * sizeof(std::int32_t) + value.capacity() * sizeof(double);
-    }
+    void fields(Fields& f) { f.memory(index, value); }
 
   private:
     void add(std::int64_t f, double v) {
@@ -146,39 +144,23 @@ class FeatureScale {
                       inverse);
     }
 
-    std::size_t memory_bytes() const { return 4 * mean_.capacity() * sizeof(double); }
-
-    void save(Archive& out, const std::string& prefix) const {
-        out.add_one(prefix + "n_rows", n_rows_);
-        out.add(prefix + "n_nonzero", n_nonzero_);
-        out.add(prefix + "n_missing", n_missing_);
-        out.add(prefix + "mean", mean_);
-        out.add(prefix + "m2", m2_);
-    }
-    void load(const ArchiveView& in, const std::string& prefix) {
-        const std::size_t n = n_features();
-        n_rows_ = in.read_one<double>(prefix + "n_rows");
-        in.read(prefix + "n_nonzero", n, n_nonzero_);
-        in.read(prefix + "n_missing", n, n_missing_);
-        in.read(prefix + "mean", n, mean_);
-        in.read(prefix + "m2", n, m2_);
-        check(prefix);
-        n_always_missing_ = 0;
-        for (const double missing : n_missing_) n_always_missing_ += n_rows_ > 0.0 && missing == n_rows_ ? 1u : 0u;
-    }
-    void check(const std::string& prefix) const {
+    void fields(Fields& f) {
         constexpr double kHashedFeatures = 2147483648.0;  // so many may fall into one bucket, and are added
         constexpr double kMean = kHashedFeatures * kLargest, kSquares = 4.0 * kMean * kMean * kMostRows;
-        require(is_count(n_rows_), prefix, "n_rows");
-        for (std::size_t f = 0; f < n_features(); ++f) {
-            require(is_count(n_nonzero_[f]), prefix, "n_nonzero");
-            require(is_count(n_missing_[f]) && n_missing_[f] + n_nonzero_[f] <= n_rows_, prefix, "n_missing");
+        const std::size_t n = n_features();
+        f.number("n_rows", n_rows_, kCounts);
+        f.array("n_nonzero", n_nonzero_, n, kCounts);
+        f.array("n_missing", n_missing_, n, kCounts);
+        f.array("mean", mean_, n, within(kMean));
+        f.array("m2", m2_, n, {0.0, kSquares});
+        for (std::size_t i = 0; f.checks() && i < n; ++i) {
+            f.require(n_missing_[i] + n_nonzero_[i] <= n_rows_, "n_missing");
             // Without a value there is no mean, and one value has no deviation: else rounding could take m2 below 0.
-            require(n_nonzero_[f] > 0.0 || mean_[f] == 0.0, prefix, "mean");
-            require(n_nonzero_[f] > 1.0 || m2_[f] == 0.0, prefix, "m2");
+            f.require(n_nonzero_[i] > 0.0 || mean_[i] == 0.0, "mean");
+            f.require(n_nonzero_[i] > 1.0 || m2_[i] == 0.0, "m2");
         }
-        check_within(mean_, -kMean, kMean, prefix, "mean");
-        check_within(m2_, 0.0, kSquares, prefix, "m2");
+        for (std::size_t i = 0; f.loads() && i < n; ++i)
+            n_always_missing_ += n_rows_ > 0.0 && n_missing_[i] == n_rows_ ? 1u : 0u;
     }
 
   private:

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/archive.hpp"
 #include "core/base/ring.hpp"
 #include "core/learners/scorer.hpp"
 
@@ -57,26 +56,10 @@ class LabelRing : public Ring {
         release(importance_);
     }
 
-    std::size_t memory_bytes() const {
-        return targets_.capacity() * sizeof(std::int8_t) + importance_.capacity() * sizeof(double);
-    }
-
-    void save(Archive& out, const std::string& prefix) const {
-        out.add<std::uint8_t>(prefix + "targets", size() * n_labels_, [&](auto&& write) {
-            for_each([&](std::size_t slot) { write_targets(targets(slot), n_labels_, write); });
-        });
-        out.add<double>(prefix + "importance", size(),
-                        [&](auto&& write) { for_each([&](std::size_t slot) { write(&importance_[slot], 1); }); });
-    }
-    void load(const ArchiveView& in, const std::string& prefix) {
-        const std::size_t n = in.size<double>(prefix + "importance");
-        fill(n, prefix + "importance");
-        in.read(prefix + "importance", n, importance_);
-        read_targets(in, prefix + "targets", n * n_labels_, targets_);
-    }
-    void check(const std::string& prefix) const {
-        for (const double w : importance_) require(w > 0.0 && w <= 1.0, prefix, "importance");
-        for (const std::int8_t y : targets_) require(y >= -1 && y <= 1, prefix, "targets");
+    void fields(Fields& f) {
+        f.ring<double>("importance", *this);
+        f.slots("targets", *this, targets_, n_labels_, {-1.0, 1.0});
+        f.slots("importance", *this, importance_, 1, kImportance);
     }
 
   private:

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/archive.hpp"
 #include "core/learners/feature_scale.hpp"
 #include "core/learners/label_ring.hpp"
 
@@ -117,52 +116,37 @@ class RowMemory {
 
     void clear() noexcept { *this = RowMemory(ring_.capacity(), ring_.n_labels()); }
 
-    std::size_t memory_bytes() const {
-        return (index_.capacity() + next_index_.capacity()) * sizeof(std::int32_t) +
-               (value_.capacity() + next_value_.capacity()) * sizeof(double) + start_.capacity() * sizeof(std::size_t) +
-               length_.capacity() * sizeof(std::int32_t) + ring_.memory_bytes();
-    }
-
     // Oldest row first, without the gaps of the pool.
-    void save(Archive& out, const std::string& prefix) const {
-        ring_.save(out, prefix + "row_");
-        const auto rows = [this](auto&& visit) { ring_.for_each([&](std::size_t slot) { visit(row_in(slot)); }); };
-        out.add<std::int32_t>(prefix + "row_index", held_,
-                              [&](auto&& write) { rows([&](const RowView& row) { write(row.index, row.size); }); });
-        out.add<double>(prefix + "row_value", held_,
-                        [&](auto&& write) { rows([&](const RowView& row) { write(row.value, row.size); }); });
-        out.add<std::int32_t>(prefix + "row_length", size(), [&](auto&& write) {
-            ring_.for_each([&](std::size_t slot) { write(&length_[slot], 1); });
-        });
-    }
-
-    void load(const ArchiveView& in, const std::string& prefix, std::size_t n_features) {
-        RowMemory fresh(ring_.capacity(), ring_.n_labels());
-        fresh.ring_.load(in, prefix + "row_");
-        in.read(prefix + "row_length", fresh.size(), fresh.length_);
-        fresh.start_.reserve(fresh.size());
-        for (const std::int32_t length : fresh.length_) {
-            require(length >= 0 && static_cast<std::size_t>(length) <= n_features, prefix, "row_length");
-            fresh.start_.push_back(fresh.held_);
-            fresh.held_ += static_cast<std::size_t>(length);
-        }
-        fresh.head_ = fresh.held_;
-        in.read(prefix + "row_index", fresh.held_, fresh.index_);
-        in.read(prefix + "row_value", fresh.held_, fresh.value_);
-        fresh.check(prefix, n_features);
-        *this = std::move(fresh);
-    }
-    void check(const std::string& prefix, std::size_t n_features) const {
+    void fields(Fields& f, std::size_t n_features) {
         constexpr double kMost = 2147483648.0 * kLargest;  // see FeatureScale
-        for (std::size_t slot = 0; slot < size(); ++slot) {
-            const RowView row = row_in(slot);
-            check_columns(row.index, row.size, n_features, prefix, "row_index");
-            check_values(row.value, row.size, kMost, prefix, "row_value");
-        }
-        ring_.check(prefix + "row_");
+        f.part("row_", ring_);
+        f.slots("row_length", ring_, length_, 1, {0.0, static_cast<double>(n_features), true});
+        if (f.loads()) make_pool_of(f);
+        f.pieces<std::int32_t>("row_index", held_, kCounts, [this](auto&& visit) {
+            ring_.for_each([&](std::size_t slot) { visit(index_.data() + start_[slot], row_in(slot).size); });
+        });
+        f.pieces<double>("row_value", held_, {-kMost, kMost, false, true}, [this](auto&& visit) {
+            ring_.for_each([&](std::size_t slot) { visit(value_.data() + start_[slot], row_in(slot).size); });
+        });
+        for (std::size_t slot = 0; slot < size(); ++slot)
+            f.columns("row_index", row_in(slot).index, row_in(slot).size, n_features);
+        f.memory(index_, next_index_, value_, next_value_, start_);
     }
 
   private:
+    // For the rows of a file, whose lengths are known: they lie one behind the other.
+    void make_pool_of(const Fields& f) {
+        start_.reserve(size());
+        for (const std::int32_t length : length_) {
+            start_.push_back(held_);
+            held_ += static_cast<std::size_t>(length);
+        }
+        head_ = held_;
+        f.expect<std::int32_t>("row_index", held_);
+        f.expect<double>("row_value", held_);
+        index_.resize(held_);
+        value_.resize(held_);
+    }
     void make_slots(std::size_t n) {
         ring_.make_room(16, n, [&](std::size_t slots) {
             start_.reserve(slots);

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/base/archive.hpp"
 #include "core/learners/feature_scale.hpp"
 #include "core/learners/row_memory.hpp"
 
@@ -31,9 +30,7 @@ struct ScaledRow {
         value.reserve(n);
         spread.reserve(n);
     }
-    std::size_t memory_bytes() const {
-        return index.capacity() * sizeof(std::int32_t) + (value.capacity() + spread.capacity()) * sizeof(double);
-    }
+    void fields(Fields& f) { f.memory(index, value, spread); }
 };
 
 class RowScale {
@@ -125,26 +122,15 @@ class RowScale {
         }
     }
 
-    std::size_t memory_bytes() const {
-        return scale_.memory_bytes() + is_dense_.capacity() + dense_.capacity() * sizeof(std::int32_t) +
-               (inverse_rms_.capacity() + mean_.capacity() + inverse_deviation_.capacity()) * sizeof(double);
-    }
-
-    void save(Archive& out, const std::string& prefix) const {
-        scale_.save(out, prefix + "scale_");
-        out.add(prefix + "is_dense", is_dense_);
-    }
-    void load(const ArchiveView& in, const std::string& prefix) {
-        scale_.load(in, prefix + "scale_");
-        in.read(prefix + "is_dense", n_features(), is_dense_);
-        check(prefix);
-        for (std::size_t f = 0; f < n_features(); ++f) refresh_sparse(f);
-        list_dense();
-        refresh_dense();
-    }
-    void check(const std::string& prefix) const {
-        scale_.check(prefix + "scale_");
-        check_flags(is_dense_, prefix, "is_dense");
+    void fields(Fields& f) {
+        f.part("scale_", scale_);
+        f.array("is_dense", is_dense_, n_features(), kFlags);
+        if (f.loads()) {
+            for (std::size_t i = 0; i < n_features(); ++i) refresh_sparse(i);
+            list_dense();
+            refresh_dense();
+        }
+        f.memory(dense_, inverse_rms_, mean_, inverse_deviation_);
     }
 
   private:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/fields.hpp"
 #include "core/kernels/sums.hpp"
 #include "core/kernels/votes.hpp"
 #include "core/learners/learner.hpp"
@@ -52,10 +53,7 @@ struct Renewals {
         ages.reserve(n_rows);
         scores.reserve(n_rows * n_labels);
     }
-    std::size_t memory_bytes() const {
-        return batches.capacity() * sizeof(Batch) + ages.capacity() * sizeof(std::size_t) +
-               scores.capacity() * sizeof(float);
-    }
+    void fields(Fields& f) { f.memory(batches, ages, scores); }
 };
 
 // How raw scores become votes.
@@ -132,11 +130,14 @@ class Scorer {
     virtual void reset() noexcept = 0;                                  // as new
     // Of a scorer with a cap: no more than this from now on.
     virtual void set_max_bytes(std::size_t) {}
-    virtual std::size_t memory_bytes() const = 0;
     virtual std::unique_ptr<Scorer> clone() const = 0;
-    virtual void save(Archive& out, const std::string& prefix) const = 0;
-    virtual void load(const ArchiveView& in, const std::string& prefix) = 0;
-    virtual void check(const std::string& prefix) const = 0;  // see Learner
+
+    // Its state (base/fields.hpp), from which all of this follows.
+    virtual void fields(Fields& f) = 0;
+    void save(Archive& out, const std::string& prefix) const { Fields::save(*this, out, prefix); }
+    void load(const ArchiveView& in, const std::string& prefix) { Fields::load(*this, in, prefix); }
+    void check(const std::string& prefix) const { Fields::check(*this, prefix); }
+    std::size_t memory_bytes() const { return Fields::bytes(*this); }
 };
 
 // Room for `more` elements, so that adding them needs no memory; twice as much as there was, so that it is rarely asked
@@ -160,20 +161,6 @@ void widen(std::vector<T>& matrix, std::size_t old_width, std::size_t new_width,
     std::vector<T> wide(n * new_width, fill);
     for (std::size_t i = 0; i < n; ++i) std::copy_n(&matrix[i * old_width], old_width, &wide[i * new_width]);
     matrix.swap(wide);
-}
-
-// In a file targets are 0 unknown, 1 irrelevant, 2 relevant.
-template <class Write>
-void write_targets(const std::int8_t* targets, std::size_t n, Write&& write) {
-    for (std::size_t j = 0; j < n; ++j) {
-        const auto stored = static_cast<std::uint8_t>(targets[j] + 1);
-        write(&stored, 1);
-    }
-}
-inline void read_targets(const ArchiveView& in, const std::string& name, std::size_t n, std::vector<std::int8_t>& out) {
-    ArrayReader<std::uint8_t> stored(in, name, n);
-    out.resize(n);
-    for (std::int8_t& target : out) target = static_cast<std::int8_t>(static_cast<int>(stored.next()) - 1);
 }
 
 }  // namespace boostline

@@ -178,7 +178,7 @@ class Committee final : public Learner {
         for (const Ahead& ahead : ahead_) {
             total += ahead.block.memory_bytes() +
                      (ahead.lessons.size() + ahead.ranked_lessons.size()) * (sizeof(Lesson) + n_labels_);
-            for (const Renewals& renewals : ahead.renewals) total += sizeof(Renewals) + renewals.memory_bytes();
+            for (const Renewals& renewals : ahead.renewals) total += sizeof(Renewals) + Fields::bytes(renewals);
         }
         for (const Member& member : members_) total += member.scorer->memory_bytes();
         return total;

@@ -74,27 +74,14 @@ class GenerationsScorer final : public Scorer {
         young_->reset();
         age_ = 0;
     }
-    std::size_t memory_bytes() const override {
-        return sizeof(*this) + old_->memory_bytes() + young_->memory_bytes() +
-               (young_raw_.capacity() + young_block_.capacity()) * sizeof(double);
-    }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<GenerationsScorer>(*this); }
 
-    void save(Archive& out, const std::string& prefix) const override {
-        out.add(prefix + "age", std::vector<std::int64_t>{age_});
-        old_->save(out, prefix + "old.");
-        young_->save(out, prefix + "young.");
-    }
-    void load(const ArchiveView& in, const std::string& prefix) override {
-        age_ = in.read_one<std::int64_t>(prefix + "age");
-        old_->load(in, prefix + "old.");
-        young_->load(in, prefix + "young.");
-        check(prefix);
-    }
-    void check(const std::string& prefix) const override {
-        require(age_ >= 0 && age_ < 2 * length_, prefix, "age");
-        old_->check(prefix + "old.");
-        young_->check(prefix + "young.");
+    void fields(Fields& f) override {
+        f.object(*this);
+        f.number("age", age_, {0.0, static_cast<double>(2 * length_ - 1)});
+        f.part("old.", *old_);
+        f.part("young.", *young_);
+        f.memory(young_raw_, young_block_);
     }
 
   private:

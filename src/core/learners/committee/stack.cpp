@@ -41,15 +41,12 @@ class StackScorer final : public Scorer {
     void grow_labels(std::int32_t n) override { model_ = fresh(static_cast<std::size_t>(n)); }
     void grow_features(std::int64_t, bool) override {}  // they do not reach it
     void reset() noexcept override { model_.reset(); }
-    std::size_t memory_bytes() const override {
-        return sizeof(*this) + model_.memory_bytes() + inputs_.capacity() * sizeof(double);
-    }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<StackScorer>(*this); }
-    void save(Archive& out, const std::string& prefix) const override { model_.save(out, prefix); }
-    void load(const ArchiveView& in, const std::string& prefix) override {
-        model_.load(in, prefix, model_.n_labels() + 1);
+    void fields(Fields& f) override {
+        f.object(*this);
+        f.part("", model_, model_.n_labels() + 1);
+        f.memory(inputs_);
     }
-    void check(const std::string& prefix) const override { model_.check(prefix); }
 
   private:
     RecursiveLeastSquares fresh(std::size_t n_labels) const {

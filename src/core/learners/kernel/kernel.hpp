@@ -69,24 +69,11 @@ class KernelScorer final : public Scorer {
     // Features that come when the landmarks are complete are not looked at: no landmark has a value of theirs.
     void grow_features(std::int64_t n, bool were_missing) override;
     void reset() noexcept override;
-    std::size_t memory_bytes() const override;
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<KernelScorer>(*this); }
 
-    void save(Archive& out, const std::string& prefix) const override;
-    void load(const ArchiveView& in, const std::string& prefix) override;
-    void check(const std::string& prefix) const override {
-        scale_.check(prefix + "scale.");
-        landmarks_.check(prefix + "landmarks.");
-        if (is_fit()) model_.check(prefix);
-        check_rows(prefix);
-        sweep_.check(static_cast<float>(Standardise::kClip), prefix + "sweep.");
-    }
+    void fields(Fields& f) override;
 
   private:
-    void check_rows(const std::string& prefix) const {
-        check_within(importance_, kLeastImportance, 1.0, prefix, "importance");
-        check_within(labels_, -kLargest, kLargest, prefix, "labels");
-    }
     KernelScorer as_new() const {
         KernelScorer fresh(static_cast<std::int32_t>(n_labels_), static_cast<std::int64_t>(n_features_),
                            static_cast<std::int32_t>(n_landmarks_), ridge_);

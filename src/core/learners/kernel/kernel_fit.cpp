@@ -75,7 +75,7 @@ void KernelScorer::finish(PackedSymmetric plain, const PackedSymmetric& inverse)
     landmarks_.freeze();
     scale_ = FeatureScale();
     model_.weights().shrink_to_fit();
-    importance_ = labels_ = solution_ = residual_ = std::vector<double>();
+    for (auto* spent : {&importance_, &labels_, &solution_, &residual_}) release(*spent);
     sweep_ = new_sweep();
 }
 

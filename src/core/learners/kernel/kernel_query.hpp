@@ -16,9 +16,9 @@ struct KernelQuery {
     std::vector<double> dense;  // and these spread out, zero between uses
     std::vector<float> squares;
 
-    std::size_t memory_bytes() const {
-        return entries.memory_bytes() + (unit.capacity() + dense.capacity()) * sizeof(double) +
-               (point.capacity() + squares.capacity()) * sizeof(float);
+    void fields(Fields& f) {
+        f.part("", entries);
+        f.memory(point, unit, dense, squares);
     }
 };
 
@@ -28,9 +28,9 @@ struct KernelBlock {
     std::vector<double> kernel;
     PointBlocks among;  // the rows themselves, which may become centres
 
-    std::size_t memory_bytes() const {
-        return (points.capacity() + squares.capacity() + among_squares.capacity()) * sizeof(float) +
-               kernel.capacity() * sizeof(double) + among.memory_bytes();
+    void fields(Fields& f) {
+        f.memory(points, squares, among_squares, kernel);
+        among.count(f);
     }
 };
 

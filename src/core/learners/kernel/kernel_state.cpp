@@ -33,50 +33,27 @@ void KernelScorer::reset() noexcept {
     next_.reset();
 }
 
-std::size_t KernelScorer::memory_bytes() const {
-    return sizeof(*this) + scale_.memory_bytes() + landmarks_.memory_bytes() + model_.memory_bytes() +
-           query_.memory_bytes() + block_.memory_bytes() + sweep_.memory_bytes() + renewals_.memory_bytes() +
-           (importance_.capacity() + labels_.capacity() + kernel_.capacity() + solution_.capacity() +
-            residual_.capacity() + base_.capacity() + swept_scores_.capacity()) *
-               sizeof(double);
-}
-
-void KernelScorer::save(Archive& out, const std::string& prefix) const {
-    out.add_one(prefix + "n_rows", static_cast<std::int64_t>(n_rows_));
-    landmarks_.save(out, prefix + "landmarks.");
-    if (n_rows_ < n_landmarks_) {
-        if (n_rows_ > 0)
-            scale_.save(out, prefix + "scale.");
-        else
-            FeatureScale(n_features_).save(out, prefix + "scale.");
-        out.add(prefix + "importance", importance_);
-        out.add(prefix + "labels", labels_);
+void KernelScorer::fields(Fields& f) {
+    f.object(*this);
+    f.whole("n_rows", n_rows_, 0.0, static_cast<double>(n_landmarks_));
+    const bool is_full = n_rows_ == n_landmarks_;
+    f.part("landmarks.", landmarks_, n_rows_, is_fit(), is_full);
+    if (!is_full) {
+        f.expect<double>("scale.mean", n_features_);
+        if (f.loads()) scale_ = FeatureScale(n_features_);
+        FeatureScale as_new(f.saves() && n_rows_ == 0 ? n_features_ : 0);
+        f.part("scale.", f.saves() && n_rows_ == 0 ? as_new : scale_);
+        f.array("importance", importance_, n_rows_, {kLeastImportance, 1.0});
+        f.array("labels", labels_, n_rows_ * n_labels_, within(kLargest));
     }
-    if (is_fit()) model_.save(out, prefix);
-    sweep_.save(out, prefix + "sweep.");
-}
-
-void KernelScorer::load(const ArchiveView& in, const std::string& prefix) {
-    KernelScorer fresh = as_new();
-    const auto n_rows = in.read_one<std::int64_t>(prefix + "n_rows");
-    require(n_rows >= 0 && static_cast<std::uint64_t>(n_rows) <= n_landmarks_, prefix, "n_rows");
-    fresh.n_rows_ = static_cast<std::size_t>(n_rows);
-    const bool full = fresh.n_rows_ == n_landmarks_;
-    fresh.landmarks_ = Landmarks::load(in, prefix + "landmarks.", n_features_, fresh.n_rows_, fresh.is_fit(), full);
-    if (!full) {
-        in.expect<double>(prefix + "scale.mean", n_features_);
-        fresh.scale_ = FeatureScale(n_features_);
-        fresh.scale_.load(in, prefix + "scale.");
-        in.read(prefix + "importance", fresh.n_rows_, fresh.importance_);
-        in.read(prefix + "labels", fresh.n_rows_ * n_labels_, fresh.labels_);
-    }
-    if (fresh.is_fit()) fresh.model_.load(in, prefix, fresh.n_rows_);
-    if (fresh.is_fit() && !full) fresh.model_.covariance().make_coarse(true);
-    fresh.check_rows(prefix);
-    if (full) fresh.sweep_ = fresh.new_sweep();
-    fresh.sweep_.load(in, prefix + "sweep.");
-    fresh.sweep_.check(static_cast<float>(Standardise::kClip), prefix + "sweep.");
-    *this = std::move(fresh);
+    if (is_fit() || f.counts()) f.part("", model_, n_rows_);
+    if (f.loads() && is_fit() && !is_full) model_.covariance().make_coarse(true);
+    if (f.loads() && is_full) sweep_ = new_sweep();
+    f.part("sweep.", sweep_, Standardise::kClip);
+    f.part("", query_);
+    f.part("", block_);
+    f.part("", renewals_);
+    f.memory(kernel_, solution_, residual_, base_, swept_scores_);
 }
 
 }  // namespace boostline

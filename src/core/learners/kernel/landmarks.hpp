@@ -207,19 +207,8 @@ class Landmarks {
         }
     }
 
-    std::size_t memory_bytes() const {
-        return (mean_.capacity() + inverse_.capacity() + value_.capacity() + unit_.capacity() + square_.capacity()) *
-                   sizeof(double) +
-               points_.memory_bytes() + index_.capacity() * sizeof(std::int32_t) +
-               offset_.capacity() * sizeof(std::int64_t);
-    }
-
-    void save(Archive& out, const std::string& prefix) const;
-
     // n rows; the caller knows from n whether they have been fitted and frozen.
-    static Landmarks load(const ArchiveView& in, const std::string& prefix, std::size_t n_features, std::size_t n,
-                          bool fitted, bool frozen);
-    void check(const std::string& prefix) const;
+    void fields(Fields& f, std::size_t n, bool is_fitted, bool is_frozen);
 
   private:
     std::size_t n_values() const {  // that are neither zero nor missing

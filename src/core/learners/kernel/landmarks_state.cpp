@@ -3,74 +3,44 @@
 
 namespace boostline {
 
-void Landmarks::save(Archive& out, const std::string& prefix) const {
-    out.add(prefix + "index", index_);
-    out.add(prefix + "offset", offset_);
-    out.add(prefix + "value", value_);  // NaN: missing
-    if (!is_fit()) return;
-    out.add_one(prefix + "is_dense", static_cast<std::uint8_t>(is_dense_));
-    out.add(prefix + "mean", mean_);
-    out.add(prefix + "inverse", inverse_);
-    if (is_dense_)
-        points_.save(out, prefix + "unit", [&](auto&& visit) {
-            for (std::size_t i = 0; i < n_; ++i) visit(i);
+void Landmarks::fields(Fields& f, std::size_t n, bool is_fitted, bool is_frozen) {
+    constexpr float kUnit = 10.0f;  // the difference of two clipped values
+    if (f.loads() && is_frozen) {   // features may have come since, which the landmarks do not know
+        const std::size_t known = f.size<double>("mean", d_);
+        f.require(known <= d_, "mean");
+        *this = Landmarks(known);
+    }
+    if (is_fitted) f.flag("is_dense", is_dense_);
+    const std::size_t n_entries = f.size<std::int32_t>("index", index_.size());
+    f.array("offset", offset_, is_frozen && is_dense_ ? 1 : n + 1, {0.0, static_cast<double>(n_entries), true});
+    f.array("index", index_, n_entries, kCounts);
+    f.array("value", value_, is_frozen ? 0 : n_entries, {-kLargest, kLargest, false, true});
+    if (f.checks()) {
+        f.require(offset_[0] == 0 && begin(offset_.size() - 1) == n_entries, "offset");
+        for (std::size_t i = 1; i < offset_.size(); ++i) {
+            f.require(offset_[i] >= offset_[i - 1], "offset");
+            f.columns("index", index_.data() + begin(i - 1), begin(i) - begin(i - 1), d_);
+        }
+    }
+    points_.count(f);
+    f.memory(square_);
+    if (!is_fitted) return f.memory(mean_, inverse_, unit_);
+    if (f.loads()) n_ = n;
+    f.array("mean", mean_, d_, within(2.0 * kLargest));  // of largest values it may round up
+    f.array("inverse", inverse_, d_, {0.0, std::numeric_limits<double>::max()});
+    if (is_dense_) {
+        fields_of_points(f, "unit", points_, n, kUnit, [&](auto&& visit) {
+            for (std::size_t i = 0; i < n; ++i) visit(i);
         });
-    else
-        out.add(prefix + "unit", unit_);
-    out.add_one(prefix + "width", width_);
-}
-
-Landmarks Landmarks::load(const ArchiveView& in, const std::string& prefix, std::size_t n_features, std::size_t n,
-                          bool fitted, bool frozen) {
-    if (frozen && fitted) {  // features may have come since, which the landmarks do not know
-        const std::size_t known = in.size<double>(prefix + "mean");
-        require(known <= n_features, prefix, "mean");
-        n_features = known;
+        f.memory(unit_);
+    } else {
+        f.array("unit", unit_, n_entries, within(static_cast<double>(kUnit)));
     }
-    Landmarks out(n_features);
-    if (fitted) {
-        const auto is_dense = in.read_one<std::uint8_t>(prefix + "is_dense");
-        require(is_dense <= 1, prefix, "is_dense");
-        out.is_dense_ = is_dense == 1;
+    f.number("width", width_, {0.9 * std::sqrt(kLeastSquare), 2.0 * static_cast<double>(kUnit)});
+    if (f.loads()) {
+        count_varying();
+        find_squares();
     }
-    const bool no_entries = frozen && out.is_dense_;
-    const std::size_t n_entries = in.size<std::int32_t>(prefix + "index");
-    in.read(prefix + "offset", no_entries ? 1 : n + 1, out.offset_);
-    in.read(prefix + "index", n_entries, out.index_);
-    in.read(prefix + "value", frozen ? 0 : n_entries, out.value_);
-    if (fitted) {
-        out.n_ = n;
-        in.read(prefix + "mean", n_features, out.mean_);
-        in.read(prefix + "inverse", n_features, out.inverse_);
-        if (!out.is_dense_)
-            in.read(prefix + "unit", n_entries, out.unit_);
-        else
-            out.points_.load(in, prefix + "unit", n);
-        out.width_ = in.read_one<double>(prefix + "width");
-    }
-    out.check(prefix);
-    if (fitted) {
-        out.count_varying();
-        out.find_squares();
-    }
-    return out;
-}
-
-void Landmarks::check(const std::string& prefix) const {
-    constexpr double kUnit = 10.0;  // the difference of two clipped values
-    require(offset_[0] == 0 && static_cast<std::uint64_t>(offset_.back()) == index_.size(), prefix, "offset");
-    for (std::size_t i = 1; i < offset_.size(); ++i) {
-        require(offset_[i] >= offset_[i - 1] && static_cast<std::uint64_t>(offset_[i]) <= index_.size(), prefix,
-                "offset");
-        check_columns(index_.data() + begin(i - 1), begin(i) - begin(i - 1), d_, prefix, "index");
-    }
-    check_values(value_.data(), value_.size(), kLargest, prefix, "value");
-    if (!is_fit()) return;
-    check_within(mean_, -2.0 * kLargest, 2.0 * kLargest, prefix, "mean");  // of largest values it may round up
-    check_within(inverse_, 0.0, std::numeric_limits<double>::max(), prefix, "inverse");
-    check_within(unit_, -kUnit, kUnit, prefix, "unit");
-    points_.check(static_cast<float>(kUnit), prefix, "unit");
-    check_within(width_, 0.9 * std::sqrt(kLeastSquare), 2.0 * kUnit, prefix, "width");
 }
 
 // An entry NaN at the end of every row for each of the features d_ .. n - 1.

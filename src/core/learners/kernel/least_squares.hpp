@@ -167,31 +167,18 @@ class RecursiveLeastSquares {
         n_repairs_ = 0;
     }
 
-    std::size_t memory_bytes() const {  // beyond sizeof
-        return (weights_.capacity() + input_.capacity() + gain_.capacity() + residual_.capacity() + base_.capacity()) *
-                   sizeof(double) +
-               covariance_.memory_bytes();
-    }
-
-    void save(Archive& out, const std::string& prefix) const {
-        out.add(prefix + "weights", weights_);
-        out.add(prefix + "stretch", std::vector<double>{stretch_, too_large_ ? 1.0 : 0.0});
-        covariance_.save(out, prefix + "covariance.");
-    }
-    void load(const ArchiveView& in, const std::string& prefix, std::size_t n_inputs) {
-        in.read(prefix + "weights", n_inputs * n_labels_, weights_);
-        std::vector<double> stretch;
-        in.read(prefix + "stretch", 2, stretch);
-        require(stretch[1] == 0.0 || stretch[1] == 1.0, prefix, "stretch");
-        stretch_ = stretch[0];
-        too_large_ = stretch[1] == 1.0;
-        covariance_.load(in, prefix + "covariance.", n_inputs);
-        check(prefix);
-    }
-    void check(const std::string& prefix) const {
-        check_within(weights_, -kLargest, kLargest, prefix, "weights");
-        check_within(stretch_, 1.0, kLargest, prefix, "stretch");
-        covariance_.check(prefix + "covariance.");
+    void fields(Fields& f, std::size_t n_inputs) {
+        f.array("weights", weights_, n_inputs * n_labels_, within(kLargest));
+        double stretch[] = {stretch_, too_large_ ? 1.0 : 0.0};
+        f.numbers("stretch", stretch, 2, {0.0, kLargest});
+        if (f.loads()) {
+            f.require(stretch[1] == 0.0 || stretch[1] == 1.0, "stretch");
+            stretch_ = stretch[0];
+            too_large_ = stretch[1] == 1.0;
+        }
+        f.require(stretch_ >= 1.0, "stretch");
+        f.part("covariance.", covariance_, n_inputs);
+        f.memory(input_, gain_, residual_, base_);
     }
 
   private:

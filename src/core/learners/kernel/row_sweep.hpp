@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/archive.hpp"
+#include "core/base/fields.hpp"
 #include "core/base/ring.hpp"
 #include "core/learners/scorer.hpp"
 
@@ -57,47 +57,19 @@ class RowSweep {
         release(queue_);
         first_ = last_ = kNone;
     }
-    std::size_t memory_bytes() const {
-        return points_.capacity() * sizeof(float) + queue_.capacity() * sizeof(Neighbours);
-    }
-
-    // Points oldest first; the queue as their places among them.
-    void save(Archive& out, const std::string& prefix) const {
-        if (n_added_ == 0) return;
-        out.add_one(prefix + "n_added", n_added_);
-        out.add<float>(prefix + "points", size() * n_inputs_, [&](auto&& write) {
-            ring_.for_each([&](std::size_t slot) { write(points_.data() + slot * n_inputs_, n_inputs_); });
-        });
-        out.add<std::int32_t>(prefix + "queue", size(), [&](auto&& write) {
-            for (std::uint32_t slot = first_; slot != kNone; slot = queue_[slot].next) {
-                const auto at = static_cast<std::int32_t>(size() - 1 - ring_.age_of(slot));
-                write(&at, 1);
-            }
-        });
-    }
-    // Nothing was written before the first row.
-    void load(const ArchiveView& in, const std::string& prefix) {
-        if (!is_used() || !in.has(prefix + "n_added")) return;
-        n_added_ = in.read_one<std::int64_t>(prefix + "n_added");
-        const std::size_t n = in.size<std::int32_t>(prefix + "queue");
-        ring_.fill(n, prefix + "queue");
-        in.read(prefix + "points", n * n_inputs_, points_);
+    // Points oldest first; the queue as their places among them. Nothing is written before the first row.
+    void fields(Fields& f, double largest) {
+        f.memory(queue_);
+        if (f.loads() ? !is_used() || !f.has("n_added") : n_added_ == 0) return f.memory(points_);
+        f.ring<std::int32_t>("queue", ring_);
+        const std::size_t n = size();
+        f.number("n_added", n_added_, {static_cast<double>(n), static_cast<double>(kMostAdded)});
+        f.slots("points", ring_, points_, n_inputs_, within(largest));
         std::vector<std::int32_t> order;
-        in.read(prefix + "queue", n, order);
-        std::vector<bool> is_there(n, false);
-        queue_.resize(n);
-        for (const std::int32_t slot : order) {
-            const auto at = static_cast<std::size_t>(slot);
-            require(slot >= 0 && at < n && !is_there[at], prefix, "queue");
-            is_there[at] = true;
-            push_back(at);
-        }
-    }
-    // Coordinates lie within these bounds.
-    void check(float largest, const std::string& prefix) const {
-        check_within(static_cast<double>(n_added_), static_cast<double>(size()), static_cast<double>(kMostAdded),
-                     prefix, "n_added");
-        for (const float x : points_) require(x >= -largest && x <= largest, prefix, "points");
+        for (std::uint32_t slot = first_; f.saves() && slot != kNone; slot = queue_[slot].next)
+            order.push_back(static_cast<std::int32_t>(n - 1 - ring_.age_of(slot)));
+        if (f.saves() || f.loads()) f.array("queue", order, n, {0.0, static_cast<double>(n)});
+        if (f.loads()) line_up(f, order);
     }
 
   private:
@@ -108,6 +80,18 @@ class RowSweep {
         std::uint32_t before = kNone, next = kNone;
     };
 
+    // In the order of a file.
+    void line_up(const Fields& f, const std::vector<std::int32_t>& order) {
+        std::vector<bool> is_there(order.size() + 1, false);
+        is_there.back() = true;
+        queue_.resize(order.size());
+        for (const std::int32_t slot : order) {
+            const auto at = static_cast<std::size_t>(slot);
+            f.require(!is_there[at], "queue");
+            is_there[at] = true;
+            push_back(at);
+        }
+    }
     float* point_at(std::size_t slot) { return points_.data() + slot * n_inputs_; }
     void unlink(std::size_t slot) noexcept {
         const auto [before, next] = queue_[slot];

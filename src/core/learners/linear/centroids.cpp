@@ -80,24 +80,15 @@ class CentroidsScorer final : public Scorer {
         sums_of_rows_.clear();
         start();
     }
-    std::size_t memory_bytes() const override {
-        return by_label_bytes() + sums_of_rows_.memory_bytes() + scratch_.memory_bytes();
-    }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<CentroidsScorer>(*this); }
 
-    void save(Archive& out, const std::string& prefix) const override {
-        out.add(prefix + "squares", squares_);
-        sums_of_rows_.save(out, prefix);
-    }
-    void load(const ArchiveView& in, const std::string& prefix) override {
-        in.read(prefix + "squares", n_labels_, squares_);
-        sums_of_rows_.load(in, prefix, n_features_);
-        check(prefix);
-        for (std::size_t j = 0; j < n_labels_; ++j) measure(j);
-    }
-    void check(const std::string& prefix) const override {
-        check_within(squares_, 0.0, kMostSquares, prefix, "squares");
-        sums_of_rows_.check(prefix);
+    void fields(Fields& f) override {
+        f.object(*this);
+        f.array("squares", squares_, n_labels_, {0.0, kMostSquares});
+        f.custom(sums_of_rows_, n_features_);
+        for (std::size_t j = 0; f.loads() && j < n_labels_; ++j) measure(j);
+        f.memory(inverse_lengths_);
+        f.part("", scratch_);
     }
 
   private:
@@ -110,9 +101,10 @@ class CentroidsScorer final : public Scorer {
         std::vector<float> sums;  // by label
         std::vector<LabelValue> steps;
 
-        std::size_t memory_bytes() const {
-            return entries.memory_bytes() + row.memory_bytes() - sizeof(row) + sums.capacity() * sizeof(float) +
-                   steps.capacity() * sizeof(LabelValue);
+        void fields(Fields& f) {
+            f.part("", entries);
+            f.part("", row);
+            f.memory(sums, steps);
         }
     };
 
@@ -128,7 +120,7 @@ class CentroidsScorer final : public Scorer {
                 measure(j);
             });
         }
-        const std::size_t scratch = scratch_.memory_bytes();
+        const std::size_t scratch = Fields::bytes(scratch_);
         if (sums_of_rows_.held_bytes() + scratch + by_label_bytes() <= max_bytes_) return;
         sums_of_rows_.compact();
         if (scratch > max_bytes_ / 16) scratch_ = Scratch();

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/archive.hpp"
 #include "core/base/math.hpp"
 #include "core/base/ring.hpp"
 #include "core/learners/feature_scale.hpp"
@@ -83,10 +82,8 @@ struct DualRow {
         value.shrink_to_fit();
         duals.shrink_to_fit();
     }
-    std::size_t memory_bytes() const {
-        return sizeof(*this) + 4 * (index.capacity() + value.capacity() + relevant.capacity() + unknown.capacity()) +
-               duals.capacity() * sizeof(LabelValue);
-    }
+    void fields(Fields& f) { f.memory(index, value, relevant, unknown, duals); }
+    std::size_t memory_bytes() const { return sizeof(*this) + Fields::bytes(*this); }
 
   private:
     static double squashed(double x) {
@@ -170,79 +167,27 @@ class DualMemory {
     }
 
     // Oldest row first.
-    void save(Archive& out, const std::string& prefix) const {
-        save_lists<std::int32_t>(out, prefix, "row_index", &DualRow::index);
-        save_values<float>(out, prefix + "row_value", [](const DualRow& row, auto&& put) {
-            for (const float v : row.value) put(v);
+    void fields(Fields& f, std::size_t n_features, std::size_t n_labels, float most_dual) {
+        if (f.counts()) return f.add_bytes(memory_bytes());
+        f.ring<double>("row_importance", ring_);
+        if (f.loads()) rows_.resize(ring_.size());
+        const std::size_t n_index = list(f, "row_index", n_features, &DualRow::index);
+        for (DualRow& row : rows_) row.value.resize(row.index.size());
+        list(f, "row_relevant", n_labels, &DualRow::relevant);
+        list(f, "row_unknown", n_labels, &DualRow::unknown);
+        const std::size_t n_duals = lengths(f, "row_dual_label", n_labels, &DualRow::duals);
+        each<float>(f, "row_value", n_index, within(kMostValue),
+                    [](DualRow& row, auto&& visit) { visit(row.value.data(), row.value.size()); });
+        each<std::int32_t>(f, "row_dual_label", n_duals, kCounts, [](DualRow& row, auto&& visit) {
+            for (LabelValue& dual : row.duals) visit(&dual.label, 1);
         });
-        save_lists<std::int32_t>(out, prefix, "row_relevant", &DualRow::relevant);
-        save_lists<std::int32_t>(out, prefix, "row_unknown", &DualRow::unknown);
-        save_values<std::int32_t>(out, prefix + "row_dual_label_length", [](const DualRow& row, auto&& put) {
-            put(static_cast<std::int32_t>(row.duals.size()));
+        each<float>(f, "row_dual", n_duals, {0.0, static_cast<double>(most_dual)}, [](DualRow& row, auto&& visit) {
+            for (LabelValue& dual : row.duals) visit(&dual.value, 1);
         });
-        save_values<std::int32_t>(out, prefix + "row_dual_label", [](const DualRow& row, auto&& put) {
-            for (const LabelValue& dual : row.duals) put(dual.label);
-        });
-        save_values<float>(out, prefix + "row_dual", [](const DualRow& row, auto&& put) {
-            for (const LabelValue& dual : row.duals) put(dual.value);
-        });
-        save_values<double>(out, prefix + "row_importance",
-                            [](const DualRow& row, auto&& put) { put(row.importance); });
-    }
-
-    void load(const ArchiveView& in, const std::string& prefix, std::int64_t n_features, std::size_t n_labels,
-              float most_dual) {
-        DualMemory fresh(ring_.capacity());
-        const std::size_t n = in.size<double>(prefix + "row_importance");
-        fresh.ring_.fill(n, prefix + "row_importance");
-        Lists index(in, prefix, "row_index", n, static_cast<std::size_t>(n_features));
-        Lists relevant(in, prefix, "row_relevant", n, n_labels), unknown(in, prefix, "row_unknown", n, n_labels);
-        Lists duals(in, prefix, "row_dual_label", n, n_labels);
-        ArrayReader<float> values(in, prefix + "row_value", index.total), dual(in, prefix + "row_dual", duals.total);
-        ArrayReader<double> importance(in, prefix + "row_importance", n);
-        fresh.rows_.resize(n);
-        std::vector<std::int32_t> labels;
-        for (std::size_t i = 0; i < n; ++i) {
-            DualRow& row = fresh.rows_[i];
-            index.next(i, row.index);
-            row.value.resize(row.index.size());
-            values.next(row.value.data(), row.value.size());
-            relevant.next(i, row.relevant);
-            unknown.next(i, row.unknown);
-            duals.next(i, labels);
-            for (const std::int32_t label : labels) row.duals.push_back({label, dual.next()});
-            row.importance = importance.next();
-        }
-        fresh.check(prefix, n_features, n_labels, most_dual);
-        fresh.count();
-        *this = std::move(fresh);
-    }
-    void check(const std::string& prefix, std::int64_t n_features, std::size_t n_labels, float most_dual) const {
-        constexpr float kMostValue = 1.0f + 1e-5f;
-        const auto ascending = [&](const std::vector<std::int32_t>& list, std::size_t end, const char* name) {
-            check_columns(list.data(), list.size(), end, prefix, name);
-        };
-        std::vector<std::int32_t> labels;
-        for (const DualRow& row : rows_) {
-            ascending(row.index, static_cast<std::size_t>(n_features), "row_index");
-            for (const float v : row.value)
-                require(v != 0.0f && v >= -kMostValue && v <= kMostValue, prefix, "row_value");
-            ascending(row.relevant, n_labels, "row_relevant");
-            ascending(row.unknown, n_labels, "row_unknown");
-            for (const std::int32_t l : row.unknown)
-                require(!std::binary_search(row.relevant.begin(), row.relevant.end(), l), prefix, "row_unknown");
-            labels.clear();
-            for (const LabelValue& dual : row.duals) {
-                labels.push_back(dual.label);
-                require(dual.value > 0.0f && dual.value <= most_dual, prefix, "row_dual");
-            }
-            ascending(labels, n_labels, "row_dual_label");
-            require(row.importance >= 0.0 && row.importance <= 1.0, prefix, "row_importance");
-            require(!row.is_gone() || row.bytes() == sizeof(row), prefix, "row_importance");
-        }
-        // Those that are gone are the oldest.
-        for (std::size_t age = 1; age < size(); ++age)
-            require(!row(age - 1).is_gone() || row(age).is_gone(), prefix, "row_importance");
+        each<double>(f, "row_importance", rows_.size(), {0.0, 1.0},
+                     [](DualRow& row, auto&& visit) { visit(&row.importance, 1); });
+        if (f.checks()) check(f, n_labels);
+        if (f.loads()) count();
     }
 
   private:
@@ -254,48 +199,52 @@ class DualMemory {
         }
     }
 
-    // put(value) for the values that `each` finds in the rows.
-    template <class T, class Each>
-    void save_values(Archive& out, const std::string& name, Each&& each) const {
-        const auto visit = [&](auto&& put) { ring_.for_each([&](std::size_t slot) { each(rows_[slot], put); }); };
-        std::size_t total = 0;
-        visit([&](T) { total += 1; });
-        out.add<T>(name, total, [&](auto&& write) { visit([&](T value) { write(&value, 1); }); });
+    // visit(values, n) for what `of(row, visit)` names in every row.
+    template <class T, class Of>
+    void each(Fields& f, const char* name, std::size_t total, Bounds bounds, Of&& of) {
+        f.pieces<T>(name, total, bounds,
+                    [&](auto&& visit) { ring_.for_each([&](std::size_t slot) { of(rows_[slot], visit); }); });
     }
+    // The lengths of a list of every row, which the lists of a file then have. Returns their sum.
     template <class T>
-    void save_lists(Archive& out, const std::string& prefix, const char* name, std::vector<T> DualRow::* list) const {
-        save_values<std::int32_t>(out, prefix + name + "_length", [&](const DualRow& row, auto&& put) {
-            put(static_cast<std::int32_t>((row.*list).size()));
-        });
-        save_values<T>(out, prefix + name, [&](const DualRow& row, auto&& put) {
-            for (const T value : row.*list) put(value);
-        });
+    std::size_t lengths(Fields& f, const char* name, std::size_t most, std::vector<T> DualRow::* list) {
+        std::vector<std::int32_t> n;
+        ring_.for_each([&](std::size_t slot) { n.push_back(static_cast<std::int32_t>((rows_[slot].*list).size())); });
+        f.array((std::string(name) + "_length").c_str(), n, rows_.size(), {0.0, static_cast<double>(most), true});
+        std::size_t total = 0;
+        for (const std::int32_t one : n) total += static_cast<std::size_t>(one);
+        f.expect<std::int32_t>(name, total);
+        for (std::size_t i = 0; f.loads() && i < n.size(); ++i) (rows_[i].*list).resize(static_cast<std::size_t>(n[i]));
+        return total;
+    }
+    std::size_t list(Fields& f, const char* name, std::size_t end, std::vector<std::int32_t> DualRow::* list) {
+        const std::size_t total = lengths(f, name, end, list);
+        each<std::int32_t>(f, name, total, kCounts,
+                           [&](DualRow& row, auto&& visit) { visit((row.*list).data(), (row.*list).size()); });
+        for (const DualRow& row : rows_) f.columns(name, (row.*list).data(), (row.*list).size(), end);
+        return total;
+    }
+    // What the numbers have to be together.
+    void check(const Fields& f, std::size_t n_labels) const {
+        std::vector<std::int32_t> labels;
+        for (const DualRow& row : rows_) {
+            for (const float v : row.value) f.require(v != 0.0f, "row_value");
+            for (const std::int32_t l : row.unknown)
+                f.require(!std::binary_search(row.relevant.begin(), row.relevant.end(), l), "row_unknown");
+            labels.clear();
+            for (const LabelValue& dual : row.duals) {
+                labels.push_back(dual.label);
+                f.require(dual.value > 0.0f, "row_dual");
+            }
+            f.columns("row_dual_label", labels.data(), labels.size(), n_labels);
+            f.require(!row.is_gone() || row.bytes() == sizeof(row), "row_importance");
+        }
+        // Those that are gone are the oldest.
+        for (std::size_t age = 1; age < size(); ++age)
+            f.require(!row(age - 1).is_gone() || row(age).is_gone(), "row_importance");
     }
 
-    // Lists of whole numbers of a file, with their lengths.
-    struct Lists {
-        std::vector<std::int32_t> length;
-        std::size_t total = 0;
-        ArrayReader<std::int32_t> values;
-
-        Lists(const ArchiveView& in, const std::string& prefix, const char* name, std::size_t n, std::size_t most)
-            : values(in, prefix + name, lengths(in, prefix, name, n, most)) {}
-        void next(std::size_t i, std::vector<std::int32_t>& out) {
-            out.resize(static_cast<std::size_t>(length[i]));
-            values.next(out.data(), out.size());
-        }
-
-      private:
-        std::size_t lengths(const ArchiveView& in, const std::string& prefix, const char* name, std::size_t n,
-                            std::size_t most) {
-            in.read(prefix + name + "_length", n, length);
-            for (const std::int32_t l : length) {
-                require(l >= 0 && static_cast<std::size_t>(l) <= most, prefix + name, "_length");
-                total += static_cast<std::size_t>(l);
-            }
-            return total;
-        }
-    };
+    static constexpr double kMostValue = 1.0 + 1e-5;
 
     Ring ring_;
     std::vector<DualRow> rows_;  // by slot

@@ -172,37 +172,19 @@ class LinearScorer final : public Scorer {
         start();
     }
 
-    std::size_t memory_bytes() const override {
-        return sizeof(*this) + scale_.memory_bytes() + memory_.memory_bytes() + scratch_.memory_bytes() +
-               weights_.capacity() * sizeof(float) + (bias_.capacity() + bias_squares_.capacity()) * sizeof(double);
-    }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<LinearScorer>(*this); }
 
-    void save(Archive& out, const std::string& prefix) const override {
-        scale_.save(out, prefix);
-        memory_.save(out, prefix);
-        for (const std::size_t part : {0, 1})
-            out.add<float>(prefix + (part == 0 ? "weights" : "squares"), n_inputs_ * n_labels_, [&](auto&& write) {
-                for (std::size_t f = 0; f < n_inputs_; ++f)
-                    write(weights_.data() + (f * 2 + part) * width(), n_labels_);
-            });
-        out.add<double>(prefix + "bias", n_labels_, [&](auto&& write) { write(bias_.data(), n_labels_); });
-        out.add<double>(prefix + "bias_squares", n_labels_,
-                        [&](auto&& write) { write(bias_squares_.data(), n_labels_); });
-    }
-    void load(const ArchiveView& in, const std::string& prefix) override {
-        ArrayReader<double> bias(in, prefix + "bias", n_labels_), bias_squares(in, prefix + "bias_squares", n_labels_);
-        scale_.load(in, prefix);
-        memory_.load(in, prefix, n_inputs_);
-        read_weights(in, prefix);
-        bias.next(bias_.data(), n_labels_);
-        bias_squares.next(bias_squares_.data(), n_labels_);
-        check_weights(prefix);
-    }
-    void check(const std::string& prefix) const override {
-        scale_.check(prefix);
-        memory_.check(prefix, n_inputs_);
-        check_weights(prefix);
+    // Squares stay those of a normal number, as inverse_sqrt needs.
+    void fields(Fields& f) override {
+        const std::size_t k = n_labels_, n = width();
+        f.object(*this);
+        f.part("", scale_);
+        f.part("", memory_, n_inputs_);
+        f.matrix("weights", weights_, n_inputs_, k, 2 * n, within(kLargestWeight));
+        f.matrix("squares", weights_, n_inputs_, k, 2 * n, {kFirstFloatSquares, kMostFloatSquares}, n);
+        f.matrix("bias", bias_, 1, k, n, within(kLargest));
+        f.matrix("bias_squares", bias_squares_, 1, k, n, {kFirstSquares, kLargest * kLargest});
+        f.part("", scratch_);
     }
 
   private:
@@ -230,12 +212,10 @@ class LinearScorer final : public Scorer {
             for (auto* column : {&gradient, &y, &importance}) column->reserve(n_labels);
             for (auto* column : {&sums, &float_gradient, &sparse_decay, &dense_decay}) column->reserve(n_labels);
         }
-        std::size_t memory_bytes() const {
-            return entries.memory_bytes() + row.memory_bytes() + hashed.capacity() * sizeof(hashed[0]) +
-                   replays.capacity() * sizeof(std::size_t) +
-                   (gradient.capacity() + y.capacity() + importance.capacity()) * sizeof(double) +
-                   (sums.capacity() + float_gradient.capacity() + sparse_decay.capacity() + dense_decay.capacity()) *
-                       sizeof(float);
+        void fields(Fields& f) {
+            f.part("", entries);
+            f.part("", row);
+            f.memory(hashed, replays, gradient, y, importance, sums, float_gradient, sparse_decay, dense_decay);
         }
     };
 
@@ -248,36 +228,6 @@ class LinearScorer final : public Scorer {
             std::fill_n(weights_.data() + (f * 2 + 1) * n, n, kFirstFloatSquares);
         bias_.assign(n, kFirstBias);
         bias_squares_.assign(n, kFirstSquares);
-    }
-
-    // Squares stay those of a normal number, as inverse_sqrt needs.
-    void check_weights(const std::string& prefix) const {
-        constexpr double kMostSquares = kLargest * kLargest;
-        const std::size_t n = width();
-        for (std::size_t f = 0; f < n_inputs_; ++f) {
-            check_floats(weights_.data() + f * 2 * n, n, -kLargestWeight, kLargestWeight, prefix, "weights");
-            check_floats(weights_.data() + (f * 2 + 1) * n, n, kFirstFloatSquares, kMostFloatSquares, prefix,
-                         "squares");
-        }
-        check_within(bias_, -kLargest, kLargest, prefix, "bias");
-        check_within(bias_squares_, kFirstSquares, kMostSquares, prefix, "bias_squares");
-    }
-
-    static void check_floats(const float* values, std::size_t n, float low, float high, const std::string& prefix,
-                             const char* name) {
-        bool ok = true;
-        for (std::size_t i = 0; i < n; ++i) ok &= values[i] >= low && values[i] <= high;  // false for NaN
-        require(ok, prefix, name);
-    }
-    void read_weights(const ArchiveView& in, const std::string& prefix) {
-        ArrayReader<float> weights(in, prefix + "weights", n_inputs_ * n_labels_),
-            squares(in, prefix + "squares", n_inputs_ * n_labels_);
-        start();
-        for (std::size_t f = 0; f < n_inputs_; ++f)
-            for (std::size_t j = 0; j < n_labels_; ++j) {
-                weights_[f * 2 * width() + j] = weights.next();
-                weights_[(f * 2 + 1) * width() + j] = squares.next();
-            }
     }
 
     // The entries of a row; hashed: the values that fall into a bucket are added. A missing value adds nothing, as a

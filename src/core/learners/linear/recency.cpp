@@ -47,22 +47,13 @@ class RecencyScorer final : public Scorer {
         std::fill(counts_.begin(), counts_.end(), 0.0);
         total_ = 0.0;
     }
-    std::size_t memory_bytes() const override { return sizeof(*this) + counts_.capacity() * sizeof(double); }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<RecencyScorer>(*this); }
 
-    void save(Archive& out, const std::string& prefix) const override {
-        out.add(prefix + "counts", counts_);
-        out.add_one(prefix + "total", total_);
-    }
-    void load(const ArchiveView& in, const std::string& prefix) override {
-        in.read(prefix + "counts", counts_.size(), counts_);
-        total_ = in.read_one<double>(prefix + "total");
-        check(prefix);
-    }
-    void check(const std::string& prefix) const override {
+    void fields(Fields& f) override {
         constexpr double kRounding = 1e-6;
-        check_within(total_, 0.0, kMostRows, prefix, "total");
-        check_within(counts_, 0.0, total_ * (1.0 + kRounding) + 1e-300, prefix, "counts");
+        f.object(*this);
+        f.number("total", total_, {0.0, kMostRows});
+        f.array("counts", counts_, counts_.size(), {0.0, total_ * (1.0 + kRounding) + 1e-300});
     }
 
   private:

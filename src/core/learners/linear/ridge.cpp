@@ -83,26 +83,15 @@ class RidgeScorer final : public Scorer {
         scale_.clear();
         model_.reset();
     }
-    std::size_t memory_bytes() const override {
-        return sizeof(*this) + scale_.memory_bytes() + model_.memory_bytes() + entries_.memory_bytes() +
-               (inputs_.capacity() + moments_.capacity()) * sizeof(double);
-    }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<RidgeScorer>(*this); }
 
-    void save(Archive& out, const std::string& prefix) const override {
-        scale_.save(out, prefix + "scale.");
-        model_.save(out, prefix);
+    void fields(Fields& f) override {
+        f.object(*this);
+        f.part("scale.", scale_);
+        f.part("", model_, scale_.n_features() + 1);
+        f.part("", entries_);
+        f.memory(inputs_, moments_);
     }
-    void load(const ArchiveView& in, const std::string& prefix) override {
-        scale_.load(in, prefix + "scale.");
-        model_.load(in, prefix, scale_.n_features() + 1);
-    }
-    void check(const std::string& prefix) const override {
-        scale_.check(prefix + "scale.");
-        model_.check(prefix);
-    }
-
-    const RecursiveLeastSquares& model() const { return model_; }
 
   private:
     static double root(std::size_t n_features) {

@@ -119,39 +119,18 @@ class SparseLinearScorer final : public Scorer {
         clock_ = 0;
         start();
     }
-    std::size_t memory_bytes() const override {
-        return by_label_bytes() + weights_.memory_bytes() + memory_.memory_bytes() + scratch_.memory_bytes();
-    }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<SparseLinearScorer>(*this); }
 
-    void save(Archive& out, const std::string& prefix) const override {
-        out.add(prefix + "clock", std::vector<std::int64_t>{clock_});
-        out.add(prefix + "total", std::vector<double>{total_});
-        out.add(prefix + "counts", counts_);
-        out.add<float>(prefix + "bias", n_labels_, [&](auto&& write) { write(bias_.data(), n_labels_); });
-        weights_.save(out, prefix);
-        memory_.save(out, prefix);
-    }
-    void load(const ArchiveView& in, const std::string& prefix) override {
-        std::vector<float> bias;
-        clock_ = in.read_one<std::int64_t>(prefix + "clock");
-        total_ = in.read_one<double>(prefix + "total");
-        in.read(prefix + "counts", n_labels_, counts_);
-        in.read(prefix + "bias", n_labels_, bias);
-        bias.resize(padded(), kFirstScore);
-        bias_.swap(bias);
-        weights_.load(in, prefix, n_features_);
-        memory_.load(in, prefix, n_features_, n_labels_, kMostDual);
-        check(prefix);
-    }
-    void check(const std::string& prefix) const override {
+    void fields(Fields& f) override {
         constexpr double kRounding = 1e-6;
-        require(clock_ >= 0 && clock_ <= static_cast<std::int64_t>(kMostRows), prefix, "clock");
-        check_within(total_, 0.0, static_cast<double>(clock_) * (1.0 + kRounding), prefix, "total");
-        check_within(counts_, 0.0, total_ * (1.0 + kRounding), prefix, "counts");
-        for (const float b : bias_) require(b >= -kMostBias && b <= kMostBias, prefix, "bias");
-        weights_.check(prefix);
-        memory_.check(prefix, n_features_, n_labels_, kMostDual);
+        f.object(*this);
+        f.number("clock", clock_, kCounts);
+        f.number("total", total_, {0.0, static_cast<double>(clock_) * (1.0 + kRounding)});
+        f.array("counts", counts_, n_labels_, {0.0, total_ * (1.0 + kRounding)});
+        f.matrix("bias", bias_, 1, n_labels_, padded(), within(kMostBias));
+        f.custom(weights_, n_features_);
+        f.part("", memory_, static_cast<std::size_t>(n_features_), n_labels_, kMostDual);
+        f.part("", scratch_);
     }
 
   private:
@@ -178,10 +157,10 @@ class SparseLinearScorer final : public Scorer {
             chosen.reserve(n_labels);
             few.reserve(n_labels);
         }
-        std::size_t memory_bytes() const {
-            return entries.memory_bytes() + row.memory_bytes() - sizeof(row) +
-                   4 * (sums.capacity() + duals.capacity() + steps.capacity()) +
-                   (chosen.capacity() + few.capacity()) * sizeof(LabelValue) + replays.capacity() * sizeof(std::size_t);
+        void fields(Fields& f) {
+            f.part("", entries);
+            f.part("", row);
+            f.memory(sums, duals, steps, chosen, few, replays);
         }
     };
 
@@ -193,7 +172,7 @@ class SparseLinearScorer final : public Scorer {
     void stay_small() noexcept {
         if (weights_.bytes() > most_weights()) weights_.forget(most_weights() - most_weights() / 4);
         memory_.forget(max_bytes_ / 4);
-        const std::size_t scratch = scratch_.memory_bytes();
+        const std::size_t scratch = Fields::bytes(scratch_);
         if (weights_.held_bytes() + memory_.held_bytes() + scratch + by_label_bytes() <= max_bytes_) return;
         weights_.compact();
         memory_.compact();

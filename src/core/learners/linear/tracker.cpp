@@ -119,32 +119,14 @@ class TrackerScorer final : public Scorer {
         std::fill(weights_.begin(), weights_.end(), 0.0);
         std::fill(bias_.begin(), bias_.end(), kFirstBias);
     }
-    std::size_t memory_bytes() const override {
-        return sizeof(*this) + scale_.memory_bytes() + scratch_.memory_bytes() +
-               (weights_.capacity() + bias_.capacity()) * sizeof(double);
-    }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<TrackerScorer>(*this); }
 
-    void save(Archive& out, const std::string& prefix) const override {
-        scale_.save(out, prefix + "scale.");
-        out.add<double>(prefix + "weights", scale_.n_features() * n_labels_, [&](auto&& write) {
-            for (std::size_t f = 0; f < scale_.n_features(); ++f) write(&weights_[f * width()], n_labels_);
-        });
-        out.add<double>(prefix + "bias", n_labels_, [&](auto&& write) { write(bias_.data(), n_labels_); });
-    }
-    void load(const ArchiveView& in, const std::string& prefix) override {
-        ArrayReader<double> weights(in, prefix + "weights", scale_.n_features() * n_labels_),
-            bias(in, prefix + "bias", n_labels_);
-        reset();
-        scale_.load(in, prefix + "scale.");
-        for (std::size_t f = 0; f < scale_.n_features(); ++f) weights.next(&weights_[f * width()], n_labels_);
-        bias.next(bias_.data(), n_labels_);
-        check(prefix);
-    }
-    void check(const std::string& prefix) const override {
-        scale_.check(prefix + "scale.");
-        check_within(weights_, -kLargestWeight, kLargestWeight, prefix, "weights");
-        check_within(bias_, -kLargestWeight, kLargestWeight, prefix, "bias");
+    void fields(Fields& f) override {
+        f.object(*this);
+        f.part("scale.", scale_);
+        f.matrix("weights", weights_, scale_.n_features(), n_labels_, width(), within(kLargestWeight));
+        f.matrix("bias", bias_, 1, n_labels_, width(), within(kLargestWeight));
+        f.part("", scratch_);
     }
 
   private:
@@ -161,9 +143,9 @@ class TrackerScorer final : public Scorer {
             moments.resize(2 * n_features);
             probabilities.resize(n_labels);
         }
-        std::size_t memory_bytes() const {
-            return entries.memory_bytes() +
-                   (inputs.capacity() + moments.capacity() + probabilities.capacity()) * sizeof(double);
+        void fields(Fields& f) {
+            f.part("", entries);
+            f.memory(inputs, moments, probabilities);
         }
     };
 

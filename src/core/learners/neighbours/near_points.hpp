@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/archive.hpp"
 #include "core/learners/neighbours/point_blocks.hpp"
 
 namespace boostline {
@@ -22,29 +21,14 @@ class NearPoints {
     explicit NearPoints(std::size_t n_inputs) : n_inputs_(n_inputs), blocks_(n_inputs) {}
 
     std::size_t size() const { return blocks_.size(); }
+    std::size_t n_inputs() const { return n_inputs_; }
     std::size_t n_heads() const { return heads_.size(); }
     bool has_heads() const { return !heads_.empty(); }
 
-    // Before n more points are put, or changed: looks now and then whether heads are of use.
+    // Before n more points are put, or changed: now and then heads are chosen again.
     void expect(std::size_t n) {
         n_expected_ += n;
-        if (size() < kFewestPoints || n_expected_ < next_look_) return;
-        const auto points = [&](auto&& visit) {
-            std::vector<float> point(n_inputs_);
-            for (std::size_t slot = 0; slot < size(); ++slot) {
-                get(slot, point.data());
-                visit(point.data());
-            }
-        };
-        NearPoints fresh(n_inputs_);
-        fresh.choose_heads(size(), points);
-        if (fresh.heads_ != heads_) {
-            fresh.reserve(size());
-            points([&](const float* point) { fresh.put(fresh.size(), point); });
-            fresh.n_expected_ = n_expected_;
-            *this = std::move(fresh);
-        }
-        next_look_ = n_expected_ + 2 * size();
+        if (n_expected_ >= next_look_) find_heads();
     }
     void reserve(std::size_t n) {
         blocks_.reserve(n);
@@ -64,6 +48,11 @@ class NearPoints {
         float head[kMostHeads + 1];
         make_head(point, head);
         blocks_.put(slot, head, allowance(squares_[slot]));
+    }
+
+    void get(std::size_t slot, float* point) const {
+        if (!has_heads()) return blocks_.get(slot, point);
+        std::copy_n(rows_.data() + slot * n_inputs_, n_inputs_, point);
     }
 
     // Squared distances of n_queries points to the first n, those of a query a stride after those of the one before. Of
@@ -103,33 +92,13 @@ class NearPoints {
         n_inputs_ = n;
     }
     void clear() noexcept { *this = NearPoints(n_inputs_); }
-    std::size_t memory_bytes() const {
-        return blocks_.memory_bytes() + (rows_.capacity() + squares_.capacity()) * sizeof(float) +
-               (heads_.capacity() + rest_.capacity()) * sizeof(std::uint32_t);
-    }
-
-    // Point after point, in the order in which `each(visit)` calls visit(slot).
-    template <class Each>
-    void save(Archive& out, const std::string& name, Each&& each) const {
-        if (!has_heads()) return blocks_.save(out, name, each);
-        out.add<float>(name, size() * n_inputs_, [&](auto&& write) {
-            each([&](std::size_t slot) { write(rows_.data() + slot * n_inputs_, n_inputs_); });
-        });
-    }
-    void load(const ArchiveView& in, const std::string& name, std::size_t n) {
-        const auto points = [&](auto&& visit) { PointBlocks::read(in, name, n, n_inputs_, visit); };
-        NearPoints fresh(n_inputs_);
-        if (n >= kFewestPoints) fresh.choose_heads(n, points);
-        fresh.reserve(n);
-        points([&](const float* point) { fresh.put(fresh.size(), point); });
-        fresh.next_look_ = 2 * n;
-        *this = std::move(fresh);
-    }
-    void check(float most, const std::string& prefix, const char* name) const {
-        bool near = true;
-        for (const float x : rows_) near &= std::fabs(x) <= most;
-        require(near, prefix, name);
-        if (!has_heads()) blocks_.check(most, prefix, name);
+    // Oldest first, in the slots of this ring.
+    void fields(Fields& f, const Ring& ring) {
+        fields_of_points(f, "points", *this, ring.size(), PointBlocks::kFarthest,
+                         [&](auto&& visit) { ring.for_each(visit); });
+        if (f.loads()) find_heads();
+        blocks_.count(f);
+        f.memory(rows_, squares_, heads_, rest_);
     }
 
   private:
@@ -137,10 +106,6 @@ class NearPoints {
     // Of the variance. On mediamill 24 of 101 labels have it, and of 30,000 points 130 are looked at closely.
     static constexpr double kShare = 0.93;
 
-    void get(std::size_t slot, float* point) const {
-        if (!has_heads()) return blocks_.get(slot, point);
-        std::copy_n(rows_.data() + slot * n_inputs_, n_inputs_, point);
-    }
     void make_head(const float* point, float* head) const {
         for (std::size_t i = 0; i < heads_.size(); ++i) head[i] = point[heads_[i]];
         float rest = 0.0f;
@@ -148,19 +113,38 @@ class NearPoints {
         head[heads_.size()] = std::sqrt(rest);
     }
 
-    // The fewest coordinates that have kShare of the variance, or none if these are not few. points(visit) calls
-    // visit(point) for all n points. There are none here yet.
-    template <class Points>
-    void choose_heads(std::size_t n, Points&& points) {
+    // Of use or not, they are chosen again.
+    void find_heads() {
+        if (size() < kFewestPoints) return;
+        std::vector<float> point(n_inputs_);
+        NearPoints fresh(n_inputs_);
+        fresh.choose_heads(*this);
+        fresh.n_expected_ = n_expected_;
+        if (fresh.heads_ != heads_) {
+            fresh.reserve(size());
+            for (std::size_t slot = 0; slot < size(); ++slot) {
+                get(slot, point.data());
+                fresh.put(slot, point.data());
+            }
+            *this = std::move(fresh);
+        }
+        next_look_ = n_expected_ + 2 * size();
+    }
+    // The fewest coordinates that have kShare of the variance, or none if these are not few. There are no points here
+    // yet.
+    void choose_heads(const NearPoints& points) {
         if (n_inputs_ < kFewestInputs) return;
+        const std::size_t n = points.size();
+        std::vector<float> point(n_inputs_);
         std::vector<double> sum(n_inputs_, 0.0), variance(n_inputs_, 0.0);
-        points([&](const float* point) {
+        for (std::size_t slot = 0; slot < n; ++slot) {
+            points.get(slot, point.data());
             for (std::size_t f = 0; f < n_inputs_; ++f) {
                 const auto x = static_cast<double>(point[f]);
                 sum[f] += x;
                 variance[f] += x * x;
             }
-        });
+        }
         for (std::size_t f = 0; f < n_inputs_; ++f)
             variance[f] = std::max(0.0, variance[f] - sum[f] * sum[f] / static_cast<double>(n));
         std::vector<std::uint32_t> order(n_inputs_);

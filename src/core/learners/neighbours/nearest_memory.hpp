@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/archive.hpp"
 #include "core/base/math.hpp"
 #include "core/kernels/votes.hpp"
 #include "core/learners/label_ring.hpp"
@@ -49,14 +48,10 @@ class NearestMemory {
         std::vector<float> points, among_distances;  // of rows that are learnt together
         PointBlocks among;
 
-        std::size_t memory_bytes() const {
-            return (point.capacity() + distances.capacity() + least.capacity() + exact.capacity() + heads.capacity() +
-                    points.capacity() + among_distances.capacity()) *
-                       sizeof(float) +
-                   found.capacity() * sizeof(std::uint32_t) +
-                   (frequency.capacity() + weights.capacity()) * sizeof(double) +
-                   targets.capacity() * sizeof(const std::int8_t*) + candidates.capacity() * sizeof(Candidate) +
-                   among.memory_bytes();
+        void fields(Fields& f) {
+            f.memory(point, distances, least, exact, heads, points, among_distances, found, frequency, weights, targets,
+                     candidates);
+            among.count(f);
         }
     };
     static constexpr std::size_t kTogether = 16;  // rows at most that are learnt together
@@ -184,37 +179,13 @@ class NearestMemory {
         n_added_ = 0.0;
     }
 
-    std::size_t memory_bytes() const {
-        return points_.memory_bytes() + ring_.memory_bytes() +
-               (relevant_.capacity() + known_.capacity()) * sizeof(double);
-    }
-
-    // Oldest first.
-    void save(Archive& out, const std::string& prefix) const {
-        ring_.save(out, prefix + "point_");
-        points_.save(out, prefix + "points", [&](auto&& visit) { ring_.for_each(visit); });
-        out.add(prefix + "relevant", relevant_);
-        out.add(prefix + "known", known_);
-        out.add_one(prefix + "n_added", n_added_);
-    }
-    void load(const ArchiveView& in, const std::string& prefix) {
-        NearestMemory fresh(n_labels_, n_inputs_, n_neighbours_, ring_.capacity());
-        fresh.ring_.load(in, prefix + "point_");
-        fresh.points_.load(in, prefix + "points", fresh.size());
-        in.read(prefix + "relevant", n_labels_, fresh.relevant_);
-        in.read(prefix + "known", n_labels_, fresh.known_);
-        fresh.n_added_ = in.read_one<double>(prefix + "n_added");
-        fresh.check(prefix);
-        *this = std::move(fresh);
-    }
-    void check(const std::string& prefix) const {
-        points_.check(PointBlocks::kFarthest, prefix, "points");
-        ring_.check(prefix + "point_");
-        check_within(n_added_, 0.0, kMostRows, prefix, "n_added");
-        for (std::size_t j = 0; j < n_labels_; ++j) {
-            check_within(known_[j], 0.0, n_added_, prefix, "known");
-            check_within(relevant_[j], 0.0, known_[j], prefix, "relevant");
-        }
+    void fields(Fields& f) {
+        f.part("point_", ring_);
+        f.part("", points_, ring_);
+        f.number("n_added", n_added_, {0.0, kMostRows});
+        f.array("known", known_, n_labels_, {0.0, n_added_});
+        f.array("relevant", relevant_, n_labels_, {0.0, n_added_});
+        for (std::size_t j = 0; f.checks() && j < n_labels_; ++j) f.require(relevant_[j] <= known_[j], "relevant");
     }
 
   private:

@@ -128,30 +128,19 @@ class NeighboursScorer final : public Scorer {
         rows_.clear();
         nearest_.clear();
     }
-    std::size_t memory_bytes() const override {
-        std::size_t total = sizeof(*this) + scale_.memory_bytes() + rows_.memory_bytes() + nearest_.memory_bytes() +
-                            scratch_.memory_bytes();
-        for (const Scratch& helper : helpers_) total += sizeof(Scratch) + helper.memory_bytes();
-        return total;
-    }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<NeighboursScorer>(*this); }
 
-    void save(Archive& out, const std::string& prefix) const override {
-        scale_.save(out, prefix);
-        rows_.save(out, prefix);
-        nearest_.save(out, prefix);
-    }
-    void load(const ArchiveView& in, const std::string& prefix) override {
-        scale_.load(in, prefix);
-        rows_.load(in, prefix, scale_.n_features());
-        nearest_.load(in, prefix);
-        if (rows_.size() != nearest_.size())
-            throw std::invalid_argument("'" + prefix + "row_length' and '" + prefix + "points' differ in length");
-    }
-    void check(const std::string& prefix) const override {
-        scale_.check(prefix);
-        rows_.check(prefix, scale_.n_features());
-        nearest_.check(prefix);
+    void fields(Fields& f) override {
+        f.object(*this);
+        f.part("", scale_);
+        f.part("", rows_, scale_.n_features());
+        f.part("", nearest_);
+        f.require(rows_.size() == nearest_.size(), "row_length");
+        f.part("", scratch_);
+        for (Scratch& helper : helpers_) {
+            f.object(helper);
+            f.part("", helper);
+        }
     }
 
   private:
@@ -161,9 +150,11 @@ class NeighboursScorer final : public Scorer {
         std::vector<float> point;
         NearestMemory::Scratch nearest;
 
-        std::size_t memory_bytes() const {
-            return entries.memory_bytes() + row.memory_bytes() + point.capacity() * sizeof(float) +
-                   nearest.memory_bytes();
+        void fields(Fields& f) {
+            f.part("", entries);
+            f.part("", row);
+            f.memory(point);
+            f.part("", nearest);
         }
     };
 

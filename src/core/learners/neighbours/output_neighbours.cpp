@@ -63,13 +63,12 @@ class OutputNeighboursScorer final : public Scorer {
     void grow_labels(std::int32_t n) override { nearest_ = fresh(static_cast<std::size_t>(n)); }
     void grow_features(std::int64_t, bool) override {}  // they do not reach it
     void reset() noexcept override { nearest_.clear(); }
-    std::size_t memory_bytes() const override {
-        return sizeof(*this) + nearest_.memory_bytes() + scratch_.memory_bytes();
-    }
     std::unique_ptr<Scorer> clone() const override { return std::make_unique<OutputNeighboursScorer>(*this); }
-    void save(Archive& out, const std::string& prefix) const override { nearest_.save(out, prefix); }
-    void load(const ArchiveView& in, const std::string& prefix) override { nearest_.load(in, prefix); }
-    void check(const std::string& prefix) const override { nearest_.check(prefix); }
+    void fields(Fields& f) override {
+        f.object(*this);
+        f.part("", nearest_);
+        f.part("", scratch_);
+    }
 
   private:
     void score(const Row& x, NearestMemory::Scratch& scratch, double* raw) const {

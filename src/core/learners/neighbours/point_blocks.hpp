@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/archive.hpp"
+#include "core/base/fields.hpp"
 #include "core/kernels/distances.hpp"
 #include "core/learners/scorer.hpp"
 
@@ -93,42 +93,7 @@ class PointBlocks {
         coordinates_.shrink_to_fit();
         squares_.shrink_to_fit();
     }
-    std::size_t memory_bytes() const { return (coordinates_.capacity() + squares_.capacity()) * sizeof(float); }
-
-    // Point after point, in the order in which `each(visit)` calls visit(slot).
-    template <class Each>
-    void save(Archive& out, const std::string& name, Each&& each) const {
-        out.add<float>(name, n_ * n_inputs_, [&](auto&& write) {
-            each([&](std::size_t slot) {
-                for (std::size_t f = 0; f < n_inputs_; ++f) write(&coordinates_[place(slot) + f * kPointBlock], 1);
-            });
-        });
-    }
-    void load(const ArchiveView& in, const std::string& name, std::size_t n) {
-        clear();
-        reserve(n);
-        read(in, name, n, n_inputs_, [&](const float* point) { put(n_, point); });
-    }
-    // Calls visit(point) for each of n points of a file.
-    template <class Visit>
-    static void read(const ArchiveView& in, const std::string& name, std::size_t n, std::size_t n_inputs,
-                     Visit&& visit) {
-        ArrayReader<float> points(in, name, n * n_inputs);
-        std::vector<float> point(n_inputs);
-        for (std::size_t i = 0; i < n; ++i) {
-            points.next(point.data(), n_inputs);
-            for (float& x : point) {  // older files have points that are farther away
-                require(std::fabs(x) <= 1e18f, "", name.c_str());
-                x = to_float(static_cast<double>(x));
-            }
-            visit(point.data());
-        }
-    }
-    void check(float most, const std::string& prefix, const char* name) const {
-        bool near = true;
-        for (const float x : coordinates_) near &= std::fabs(x) <= most;
-        require(near, prefix, name);
-    }
+    void count(Fields& f) const { f.memory(coordinates_, squares_); }
 
   private:
     std::size_t block_size() const { return kPointBlock * n_inputs_; }
@@ -137,5 +102,20 @@ class PointBlocks {
     std::size_t n_inputs_, n_ = 0;
     std::vector<float> coordinates_, squares_;  // squared lengths less the allowance, by slot
 };
+
+// n points in a file, in the order in which each(visit) calls visit(slot); when they are loaded that is 0, 1, 2, ...
+template <class Points, class Each>
+void fields_of_points(Fields& f, const char* name, Points& points, std::size_t n, float most, Each&& each) {
+    f.expect<float>(name, n * points.n_inputs());
+    if (f.loads()) points.reserve(n);
+    f.pieces<float>(name, n * points.n_inputs(), within(static_cast<double>(most)), [&](auto&& visit) {
+        std::vector<float> point(points.n_inputs());
+        each([&](std::size_t slot) {
+            if (!f.loads()) points.get(slot, point.data());
+            visit(point.data(), point.size());
+            if (f.loads()) points.put(slot, point.data());
+        });
+    });
+}
 
 }  // namespace boostline

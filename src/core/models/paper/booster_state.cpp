@@ -8,7 +8,8 @@ std::size_t Booster::memory_bytes() const {
                                 expert_scores_.capacity() + costs_.capacity() + rank_losses_.capacity() +
                                 cost_widths_.capacity() + learner_weights_.capacity();
     return sizeof(*this) + doubles * sizeof(double) + cost_ranges_.capacity() * sizeof(KnownRange) +
-           record_.memory_bytes() + recent_.memory_bytes() + calibration_.memory_bytes() + learners_.memory_bytes();
+           record_.memory_bytes() + Fields::bytes(recent_, static_cast<std::size_t>(n_features_)) +
+           calibration_.memory_bytes() + learners_.memory_bytes();
 }
 
 void Booster::save(Archive& out) const {
@@ -17,7 +18,7 @@ void Booster::save(Archive& out) const {
     out.add("learner_weights", learner_weights_);
     out.add("restarts", std::vector<std::int64_t>{n_restarts_, static_cast<std::int64_t>(restarted_at_)});
     out.add("drift_alarm", alarm_.values());
-    if (watches_drift_) recent_.save(out, "recent_");
+    if (watches_drift_) Fields::save(recent_, out, "recent_", static_cast<std::size_t>(n_features_));
     calibration_.save(out);
 }
 
@@ -26,7 +27,7 @@ void Booster::check() const {
     require(n_restarts_ >= 0 && static_cast<std::uint64_t>(n_restarts_) <= clock_ && restarted_at_ <= clock_, "",
             "restarts");
     alarm_.check(static_cast<double>(clock_));
-    recent_.check("recent_", static_cast<std::size_t>(n_features_));
+    Fields::check(recent_, "recent_", static_cast<std::size_t>(n_features_));
     calibration_.check();
 }
 
@@ -52,7 +53,7 @@ void Booster::load_own(const ArchiveView& in) {
     std::vector<double> alarm;
     in.read("drift_alarm", DriftAlarm::kValues, alarm);
     alarm_.set(alarm);
-    if (watches_drift_) recent_.load(in, "recent_", static_cast<std::size_t>(n_features_));
+    if (watches_drift_) Fields::load(recent_, in, "recent_", static_cast<std::size_t>(n_features_));
     calibration_.load(in);
 }
 

@@ -100,30 +100,17 @@ class RecentExamples {
     }
     void add_missing(std::size_t first, std::size_t last) { rows_.add_missing(first, last); }
 
-    std::size_t memory_bytes() const {
-        return rows_.memory_bytes() + losses_.capacity() * sizeof(double) + next_.memory_bytes() +
-               targets_.value.capacity();
-    }
-    void save(Archive& out, const std::string& prefix) const {
-        rows_.save(out, prefix);
-        out.add(prefix + "losses", losses_);
-        out.add_one(prefix + "marked", static_cast<std::int64_t>(n_marked_));
-    }
-    void load(const ArchiveView& in, const std::string& prefix, std::size_t n_features) {
-        rows_.load(in, prefix, n_features);
-        in.read(prefix + "losses", rows_.size(), losses_);
-        const auto marked = in.read_one<std::int64_t>(prefix + "marked");
-        require(marked >= 0 && static_cast<std::uint64_t>(marked) <= rows_.size(), prefix, "marked");
-        n_marked_ = static_cast<std::size_t>(marked);
-    }
-    void check(const std::string& prefix, std::size_t n_features) const {
-        rows_.check(prefix, n_features);
-        check_within(losses_, 0.0, 1.0 + 1e-6, prefix, "losses");
+    void fields(Fields& f, std::size_t n_features) {
+        f.part("", rows_, n_features);
+        f.array("losses", losses_, rows_.size(), {0.0, 1.0 + 1e-6});
+        f.whole("marked", n_marked_, 0.0, static_cast<double>(rows_.size()));
         // Rows without a pair to rank are not kept, and have no costs with which they could be learned anew.
-        for (std::size_t age = 0; age < rows_.size(); ++age) {
+        for (std::size_t age = 0; f.checks() && age < rows_.size(); ++age) {
             const std::int8_t *first = rows_.targets(age), *end = first + n_labels_;
-            require(std::count(first, end, 1) > 0 && std::count(first, end, 0) > 0, prefix, "row_targets");
+            f.require(std::count(first, end, 1) > 0 && std::count(first, end, 0) > 0, "row_targets");
         }
+        f.part("", next_);
+        f.memory(targets_.value);
     }
 
   private:
