@@ -14,7 +14,6 @@ import argparse
 import gzip
 import itertools
 import json
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from measuring import Clock, Dask, say, temporary, write_tables
 import boostline as bl
 from boostline import scale
 from boostline.metrics import precision_at, rank_loss
-from boostline.scale.history import warm_start_parts
+from boostline.scale.parts import file_parts
 
 
 def in_sequence(model: bl.LabelRanker, parts: list[Any]) -> bl.LabelRanker:
@@ -36,7 +35,6 @@ def in_sequence(model: bl.LabelRanker, parts: list[Any]) -> bl.LabelRanker:
 
 def mediamill(arguments: argparse.Namespace, folder: Path) -> None:
     from boostline import data
-    from boostline.scale.parts import file_parts
 
     given = data.load("mediamill")
     labels = [str(name) for name in given.labels]
@@ -69,27 +67,8 @@ def mediamill(arguments: argparse.Namespace, folder: Path) -> None:
         say(job="mediamill", workers="in sequence", **clock.read(), rank_loss=judged(model))
 
 
-@dataclass(frozen=True)
-class SparsePart:
-    """A part that is a SciPy file: an example of a part of one's own."""
-
-    path: str
-    start: int = 0
-    stop: int | None = None
-
-    def rows(self, start: int, stop: int | None) -> SparsePart:
-        return replace(self, start=start, stop=stop)
-
-    def blocks(self) -> Any:
-        from scipy.sparse import load_npz
-
-        X, Y = (load_npz(f"{self.path}.{name}.npz")[self.start : self.stop] for name in "XY")
-        for first in range(0, X.shape[0], 2048):
-            yield X[first : first + 2048], Y[first : first + 2048].toarray().astype(bool)
-
-
 def debtags(arguments: argparse.Namespace, folder: Path) -> None:
-    from scipy.sparse import csr_array, save_npz
+    from sklearn.datasets import dump_svmlight_file
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.preprocessing import MultiLabelBinarizer
 
@@ -102,19 +81,13 @@ def debtags(arguments: argparse.Namespace, folder: Path) -> None:
     tags = MultiLabelBinarizer(sparse_output=True).fit([row["labels"] for row in train + test])
     X, T = (vectors.transform([row["text"] for row in rows]).tocsr() for rows in (train, test))
     Y, U = (tags.transform([row["labels"] for row in rows]) for rows in (train, test))
-    n_files = 4
-    parts, sizes = [], []
-    for i, rows in enumerate(np.array_split(np.arange(X.shape[0]), n_files)):
-        save_npz(folder / f"{i}.X.npz", csr_array(X[rows]))
-        save_npz(folder / f"{i}.Y.npz", csr_array(Y[rows]))
-        parts.append(SparsePart(str(folder / str(i))))
-        sizes.append(len(rows))
+    for i, rows in enumerate(np.array_split(np.arange(X.shape[0]), 4)):
+        dump_svmlight_file(X[rows], Y[rows], str(folder / f"{i}.svm"), multilabel=True)
+    options = {"labels": len(tags.classes_), "features": X.shape[1], "zero_based": True}
     relevant = U.toarray().astype(bool)
 
     def fresh() -> bl.LabelRanker:
-        model = bl.LabelRanker(len(tags.classes_), seed=0)
-        model.features = vectors.get_feature_names_out().tolist()
-        return model
+        return bl.LabelRanker(len(tags.classes_), seed=0)
 
     def judged(model: bl.LabelRanker) -> dict[str, float]:
         scores = scale.score(model, T)
@@ -125,11 +98,13 @@ def debtags(arguments: argparse.Namespace, folder: Path) -> None:
         cluster = Dask(2)
         with cluster as engine:
             clock = Clock(cluster)
-            model = warm_start_parts(fresh(), parts, sizes, engine, n_groups=2)
+            model = scale.warm_start(
+                fresh(), folder / "*.svm", engine=engine, n_groups=2, **options
+            )
             took = clock.read()
         say(job="debtags", workers=2, **took, **judged(model))
         clock = Clock()
-        model = in_sequence(fresh(), parts)
+        model = in_sequence(fresh(), file_parts(folder / "*.svm", fresh(), **options))
         say(job="debtags", workers="in sequence", **clock.read(), **judged(model))
 
 

@@ -149,6 +149,7 @@ def test_a_model_too_large_for_the_machine_says_what_it_needs(refused, tmp_path,
     assert "not enough memory: x has" in said and "use fewer features" in said
 
 
+@pytest.mark.process
 def test_closed_standard_input_and_narrow_locales_are_no_internal_errors(tmp_path):
     environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}
     write_csv(tmp_path / "d.csv", *rows(20))

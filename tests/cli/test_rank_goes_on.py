@@ -56,7 +56,10 @@ def test_values_of_an_arff_file_are_matched_by_name(sparse, coloured, boostline,
     assert [line["scores"] for line in done.lines] == expected.tolist()
     assert "colour=purple (once)" in done.err
     refused = boostline("rank", "m.blm", "new.arff", "--unseen", "error")
-    assert (refused.code, "new.arff:6: the attribute 'colour' has 'purple', " in refused.err) == (1, True)
+    assert (refused.code, "new.arff:6: the attribute 'colour' has 'purple', " in refused.err) == (
+        1,
+        True,
+    )
 
 
 def test_json_lines_need_no_labels_and_may_have_new_words(boostline, tmp_path):

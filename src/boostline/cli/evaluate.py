@@ -128,7 +128,7 @@ def evaluate(
     """
     from boostline import evaluate as ev
     from boostline.data.inputs import Input, load_data, split_commas
-    from boostline.data.text_inputs import dataset_of_texts
+    from boostline.data.texts import dataset_of_texts
 
     if csv + markdown + html + json > 1:
         raise typer.BadParameter("only one of --csv, --markdown, --html and --json can be given")

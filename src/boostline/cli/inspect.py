@@ -10,7 +10,7 @@ import typer
 
 from boostline.cli import options as o
 from boostline.contract.text_models import booster_of, is_text_model
-from boostline.data.text_inputs import texts_to_score
+from boostline.data.texts import texts_to_score
 from boostline.display.tables import Table, size
 from boostline.display.terminal import note, print_json, print_pairs, print_table, shows_colours
 

@@ -120,7 +120,7 @@ def _rank_files(
     options: dict[str, Any],
 ) -> None:
     from boostline.cli.clusters import engine_for
-    from boostline.data.text_inputs import text_columns
+    from boostline.data.texts import text_columns
     from boostline.scale import rank_files
 
     loaded, record = model_and_record
@@ -188,7 +188,7 @@ def _rank_rows(
 ) -> None:
     from boostline.data.columns import Columns, label_names
     from boostline.data.inputs import rows_to_score
-    from boostline.data.text_inputs import texts_to_score
+    from boostline.data.texts import texts_to_score
     from boostline.scale.engines import LocalEngine
 
     loaded, record = model_and_record

@@ -18,7 +18,7 @@ from boostline.contract.text_models import booster_of, is_text_model
 from boostline.data.columns import Columns
 from boostline.data.fingerprint import Fingerprint
 from boostline.data.inputs import Input, RowStream, rows_to_learn
-from boostline.data.text_inputs import texts_to_learn
+from boostline.data.texts import texts_to_learn
 from boostline.display.progress import show_progress
 from boostline.display.terminal import note
 from boostline.models.settings import Algorithm, ModelOptions, make_model

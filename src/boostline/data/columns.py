@@ -37,8 +37,8 @@ class Columns:
 
     @classmethod
     def of(cls, model: Any, record: dict[str, Any]) -> Columns:
-        """Those of a model and of what `boostline train` saved with it (older files hold the names there)."""
-        features = model.features or record.get("features")
+        """Those of a model and of what `boostline train` saved with it."""
+        features = model.features
         names = label_names(model)
         told = record.get("labels_given")
         are_numbers = told is None or (len(told) == 1 and told[0].isdecimal())

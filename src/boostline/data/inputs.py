@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import fnmatch
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ _REMEMBERED = ("drop", "categories", "delimiter", "encoding", "zero_based", "tex
 
 @dataclass(frozen=True)
 class Input:
-    """What was said about a file of rows."""
+    """A file of rows, and the options with which it is read."""
 
     source: str
     labels: list[str] | None = None
@@ -92,32 +92,19 @@ def rows_to_learn(given: Input, block: int, known: Columns | None = None) -> Row
 
     With `known` columns the rows come in their order, and a file with others is refused.
     """
-    from boostline.contract.frames import column_order
-
     whole = whole_set(given)
     if whole is not None:
         train = whole.train
         rows = RowStream(train.blocks(block), list(train.features), list(train.labels), len(train))
     else:
-        rows = _file_to_learn(given, block, known)
-    if known is None:
-        if len(rows.labels) < 2:
-            raise ValueError(
-                f"{given.name} has 1 label, {rows.labels[0]!r}, but ranking needs at least 2"
-            )
-        return rows
-    order = column_order(rows.features, known.features, given.name, "features")
-    names = known.labels if known.has_label_names else None
-    label_order = column_order(rows.labels, names, given.name, "labels")
-    _check_counts(given, rows, known)
-    if order is None and label_order is None:
-        return rows
-    return RowStream(
-        Arranged(rows.blocks, order, label_order),
-        known.features or rows.features,
-        names or rows.labels,
-        rows.total,
-    )
+        rows = _rows_of_file(given, block, known)
+    if known is not None:
+        return _in_order(given, rows, known, with_labels=True)
+    if len(rows.labels) < 2:
+        raise ValueError(
+            f"{given.name} has 1 label, {rows.labels[0]!r}, but ranking needs at least 2"
+        )
+    return rows
 
 
 def rows_to_score(
@@ -136,24 +123,44 @@ def rows_to_score(
     with_labels
         Whether the labels are read; else the rows need none.
     """
-    from boostline.contract.frames import column_order
+
+    def left_out(columns: list[str]) -> list[str]:
+        return known.to_leave_out(columns, with_labels)
 
     whole = whole_set(given)
     if whole is not None:
         test = whole.test if whole.n_test else whole
-        left_out = set(known.to_leave_out(test.features, with_labels))
-        kept = [i for i, feature in enumerate(test.features) if feature not in left_out]
+        out = set(left_out(list(test.features)))
+        kept = [i for i, feature in enumerate(test.features) if feature not in out]
         features = [test.features[i] for i in kept]
         rows = RowStream(Arranged(test.blocks(block), kept, None), features, list(test.labels))
     else:
-        rows = _file_to_score(given, block, known, unseen, with_labels)
-    label_order = None
-    if with_labels and known.has_label_names:
-        label_order = column_order(rows.labels, known.labels, given.name, "labels")
+        rows = _rows_of_file(given, block, known, with_labels, left_out, unseen)
+    return _in_order(given, rows, known, with_labels)
+
+
+def _in_order(given: Input, rows: RowStream, known: Columns, with_labels: bool) -> RowStream:
+    """The columns in the model's order. Those without names are matched by their places: there must be as many."""
+    from boostline.contract.frames import column_order
+
     order = column_order(rows.features, known.features, given.name, "features")
-    _check_counts(given, rows, known if with_labels else replace(known, labels=rows.labels))
-    features = known.features or rows.features
-    return RowStream(Arranged(rows.blocks, order, label_order), features, rows.labels)
+    names = known.labels if with_labels and known.has_label_names else None
+    label_order = names and column_order(rows.labels, names, given.name, "labels")
+    n_labels = len(known.labels) if with_labels else None
+    for what, found, wanted in (
+        ("features", len(rows.features), known.n_features),
+        ("labels", len(rows.labels), n_labels),
+    ):
+        if wanted is not None and found != wanted:
+            raise ValueError(
+                f"{given.name} has {found} {what}, but the model has learned with {wanted}"
+            )
+    return RowStream(
+        Arranged(rows.blocks, order, label_order),
+        known.features or rows.features,
+        names or rows.labels,
+        rows.total,
+    )
 
 
 def whole_set(given: Input, **more: Any) -> Dataset | None:
@@ -183,42 +190,33 @@ def load_data(given: Input, **more: Any) -> Dataset:
     return data.load(given.source, labels=labels, format=reader.format, **given.options(), **more)
 
 
-def _file_to_learn(given: Input, block: int, known: Columns | None) -> RowStream:
-    from boostline import data
-
-    reader = given.reader()
-    options = given.options()
-    if known is None or given.labels:
-        labels = _labels(given, reader)
-    else:
-        labels = known.labels if reader.names_columns else known.label_argument
-    if known is not None:
-        options |= _known_options(known, reader, options)
-        if reader.names_columns and (dropped := options["drop"]) is not None:
-            # What was left out of the first file need not be in this one.
-            options["drop"] = lambda columns: [c for c in dropped if c in columns]
-    stream = data.stream(given.source, block=block, labels=labels, format=reader.format, **options)
-    return RowStream(stream, stream.features, stream.labels)
-
-
-def _file_to_score(
-    given: Input, block: int, known: Columns, unseen: Unseen | None, with_labels: bool
+def _rows_of_file(
+    given: Input,
+    block: int,
+    known: Columns | None,
+    with_labels: bool = True,
+    left_out: Callable[[list[str]], list[str]] | None = None,
+    unseen: Unseen | None = None,
 ) -> RowStream:
     from boostline import data
 
     reader = given.reader()
     options = given.options()
-    options |= _known_options(known, reader, options)
-    if reader.names_columns:
-        dropped = options["drop"] or ()
-        options["drop"] = lambda columns: [
-            *dict.fromkeys([*dropped, *known.to_leave_out(columns, with_labels)])
-        ]
-    if "unseen" in reader.options():
-        options["unseen"] = unseen
     labels: Any = ()
-    if with_labels:
+    if with_labels and (known is None or given.labels):
+        labels = _labels(given, reader)
+    elif with_labels and known is not None:
         labels = known.labels if reader.names_columns else known.label_argument
+    if known is not None:
+        options |= _known_options(known, reader, options)
+        if reader.names_columns:
+            dropped = options["drop"] or []
+            if left_out is None:  # what was left out of the first file need not be in this one
+                options["drop"] = lambda columns: [c for c in dropped if c in columns]
+            else:
+                options["drop"] = lambda columns: [*dict.fromkeys([*dropped, *left_out(columns)])]
+        if "unseen" in reader.options():
+            options["unseen"] = unseen
     stream = data.stream(given.source, block=block, labels=labels, format=reader.format, **options)
     return RowStream(stream, stream.features, stream.labels)
 
@@ -283,18 +281,6 @@ def _matching(given: Input, parts: list[str], patterns: set[str], columns: list[
         else:
             names.append(part)
     return list(dict.fromkeys(names))
-
-
-def _check_counts(given: Input, rows: RowStream, known: Columns) -> None:
-    """Columns without names are matched by their places: there must be as many."""
-    for what, found, wanted in (
-        ("features", len(rows.features), known.n_features),
-        ("labels", len(rows.labels), len(known.labels)),
-    ):
-        if wanted is not None and found != wanted:
-            raise ValueError(
-                f"{given.name} has {found} {what}, but the model has learned with {wanted}"
-            )
 
 
 def split_commas(values: list[str] | None) -> list[str] | None:

@@ -239,7 +239,7 @@ def _rows_to_score(model: Any, part: FilePart) -> Iterator[Any]:
     from boostline.data import Unseen
     from boostline.data.columns import Columns
     from boostline.data.inputs import Input, rows_to_score
-    from boostline.data.text_inputs import texts_to_score
+    from boostline.data.texts import texts_to_score
 
     told = {n: v for n, v in part.options.items() if n in Input.__dataclass_fields__}
     given = Input(part.path, **{**told, "labels": None})
