@@ -18,7 +18,7 @@ pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "boostline"
-PAGE = (ROOT / "docs" / "extending.md").read_text().split("## A format")[1]
+PAGE = (ROOT / "docs" / "extending.md").read_text().split("## A format")[1].split("\n## ")[0]
 MODULE, USE = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
 (ENTRY,) = re.findall(r"^```diff\n(.*?)^```", PAGE, re.M | re.S)
 (PRINTED,) = re.findall(r"^```text\n(.*?)^```", PAGE, re.M | re.S)
