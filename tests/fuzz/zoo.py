@@ -150,11 +150,11 @@ def _scorer(rng: np.random.Generator, few: int) -> Any:
         return bll.Tracker(float(rng.choice([0.01, 0.2, 1.0])))
     if choice == 7:
         return bll.Centroids(max_bytes=int(rng.choice([2**28, 1000])))
-    return bll.Generations(_scorer_that_restarts(rng, few), length=int(rng.integers(1, 20)))
+    return bll.SlidingWindow(_scorer_that_restarts(rng, few), length=int(rng.integers(1, 20)))
 
 
 def _scorer_that_restarts(rng: np.random.Generator, few: int) -> Any:
-    while isinstance(scorer := _scorer(rng, few), bll.Generations):
+    while isinstance(scorer := _scorer(rng, few), bll.SlidingWindow):
         continue
     return scorer
 

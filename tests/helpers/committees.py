@@ -2,12 +2,12 @@
 
 from boostline.learners import (
     Committee,
-    Generations,
     Kernel,
     Linear,
     Neighbours,
     OutputNeighbours,
     Ridge,
+    SlidingWindow,
     Stack,
     Tracker,
 )
@@ -45,8 +45,8 @@ def committee(
         "output_neighbours": OutputNeighbours(n_neighbours=n_neighbours, memory=memory),
         "stack": Stack(),
         "forgetting_ridge": Ridge(forgetting=0.99),
-        "recent_kernel": Generations(Kernel(), length=50),
-        "recent_linear": Generations(Linear(min(n_replays, 4), memory, seed=seed), length=70),
+        "recent_kernel": SlidingWindow(Kernel(), length=50),
+        "recent_linear": SlidingWindow(Linear(min(n_replays, 4), memory, seed=seed), length=70),
         "tracker": Tracker(),
     }
     return Committee([members[name] for name in names or NAMES], few_features)

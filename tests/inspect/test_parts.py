@@ -9,11 +9,11 @@ from boostline.inspect import explain
 from boostline.learners import (
     Centroids,
     Committee,
-    Generations,
     Kernel,
     Linear,
     Neighbours,
     Ridge,
+    SlidingWindow,
     SparseLinear,
     Tracker,
 )
@@ -78,9 +78,9 @@ def test_parts_of_a_linear_model_sum_to_its_score(learner, data):
 
 
 @pytest.mark.parametrize("n", [30, 95, 140])
-def test_of_generations_the_older_one_is_explained(n):
+def test_of_a_sliding_window_the_serving_one_is_explained(n):
     X, Y = ranked(table)
-    model = bl.LabelRanker(K, learners=[Committee([Ridge(), Generations(Linear(), length=40)])])
+    model = bl.LabelRanker(K, learners=[Committee([Ridge(), SlidingWindow(Linear(), length=40)])])
     model.learn(X[:n], Y[:n])
     raw = np.empty(K)
     for label in range(K):
@@ -98,7 +98,7 @@ def test_of_generations_the_older_one_is_explained(n):
     [
         Kernel(n_landmarks=64),
         Neighbours(n_neighbours=5, memory=50),
-        Generations(Kernel(n_landmarks=64), length=60),
+        SlidingWindow(Kernel(n_landmarks=64), length=60),
     ],
 )
 def test_parts_of_past_rows_sum_to_the_score(learner, data, n):

@@ -10,10 +10,10 @@ from scipy import sparse
 import boostline as bl
 from boostline.learners import (
     Centroids,
-    Generations,
     Kernel,
     Linear,
     Recency,
+    SlidingWindow,
     SparseLinear,
     paper_trees,
 )
@@ -81,8 +81,8 @@ def test_words_stay_within(d, k, max_bytes):
     "learner",
     [
         SparseLinear(max_bytes=1500),
-        Generations(SparseLinear(max_bytes=20_000), length=50),
-        Generations(Centroids(max_bytes=10_000), length=50),
+        SlidingWindow(SparseLinear(max_bytes=20_000), length=50),
+        SlidingWindow(Centroids(max_bytes=10_000), length=50),
     ],
 )
 def test_learners_with_a_smaller_cap_of_their_own_keep_it(learner):
@@ -94,8 +94,8 @@ def test_learners_with_a_smaller_cap_of_their_own_keep_it(learner):
     assert alone.memory_usage() < 300_000
 
 
-def test_generations_need_twice_the_cap_of_one():
-    learners = [Generations(SparseLinear(max_bytes=1_000_000), length=50)]
+def test_sliding_windows_need_twice_the_cap_of_one():
+    learners = [SlidingWindow(SparseLinear(max_bytes=1_000_000), length=50)]
     with pytest.raises(
         ValueError, match=r"max_bytes is 2,000,000, but must be at least 2,\d+,\d+ "
     ):
@@ -103,8 +103,8 @@ def test_generations_need_twice_the_cap_of_one():
 
 
 @pytest.mark.parametrize("of", [SparseLinear(), Centroids()])
-def test_large_caps_in_generations_are_made_smaller(of):
-    model = bl.LabelRanker(5, learners=[Generations(of, length=17)], max_bytes=100_000_000)
+def test_large_caps_in_sliding_windows_are_made_smaller(of):
+    model = bl.LabelRanker(5, learners=[SlidingWindow(of, length=17)], max_bytes=100_000_000)
     rng = np.random.default_rng(0)
     for _ in range(60):
         model.learn(rng.normal(size=2), {int(rng.integers(5))})

@@ -84,7 +84,7 @@ def test_members_of_a_committee_have_the_arrays_of_their_kind(stream):
         if not key.startswith("learners."):
             continue
         member, _, name = key.removeprefix("learners.0.").partition(".")
-        if member.startswith("recent_"):  # one generation, or its age
+        if member.startswith("recent_"):  # one of the two scorers of a window, or its age
             member = member.removeprefix("recent_")
             if name == "age":
                 continue

@@ -153,7 +153,7 @@ class PastRow:
     ----------
     row : int
         Its number among the rows that the member has learned, 1 for the first. Rows without a pair to rank are not
-        learned, and after a restart counting begins anew. Of generations: among those that the serving one has learned.
+        learned, and after a restart counting begins again. Of a sliding window: among those of the serving scorer.
     part : float
         Its share of all that past rows say for the label (positive) or against it (negative): of each member's sum
         over its rows, weighted by the members' weights. The sizes of all parts add up to 1 at most.

@@ -15,11 +15,11 @@ from boostline.learners.description import Description, from_config
 from boostline.learners.linear import Centroids, Linear, SparseLinear, Tracker
 from boostline.learners.scorer import Scorer
 from boostline.learners.scorers import (
-    Generations,
     Kernel,
     Neighbours,
     OutputNeighbours,
     Recency,
+    SlidingWindow,
     Stack,
 )
 
@@ -36,7 +36,7 @@ MEMBERS: tuple[Scorer, ...] = (
     Stack(),
     Tracker(step=0.8),
     Tracker(step=0.2),
-    Generations(Kernel(n_landmarks=200), length=300),
+    SlidingWindow(Kernel(n_landmarks=200), length=300),
     SparseLinear(emphasis=4),
     Centroids(most_labels=512),
 )
@@ -57,7 +57,7 @@ class Committee(Description):
         With more features than this, members whose cost grows with the number of features (`Ridge`, `Neighbours`,
         `Tracker`) are left out. If features are added later, these members use only this many.
     few_labels
-        With more labels than this, `Ridge`, `Neighbours`, `Stack`, `Tracker` and `Generations` are left out, and the
+        With more labels than this, `Ridge`, `Neighbours`, `Stack`, `Tracker` and `SlidingWindow` are left out, and the
         others have fewer landmarks, rows and replays, so that a row still takes a millisecond or two.
     most_weights
         If the number of features times that of labels is larger, only members that make a weight when it is first

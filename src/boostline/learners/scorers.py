@@ -22,7 +22,7 @@ from boostline.learners.scorer import (
     rows_bytes,
 )
 
-__all__ = ["Generations", "Kernel", "Neighbours", "OutputNeighbours", "Recency", "Stack"]
+__all__ = ["Kernel", "Neighbours", "OutputNeighbours", "Recency", "SlidingWindow", "Stack"]
 
 #: How many numbers a member may read for a row with many labels: a fraction of a millisecond.
 MOST_WORK = 2_000_000
@@ -196,11 +196,11 @@ class Stack(Scorer):
 
 
 @dataclass(frozen=True)
-class Generations(Scorer):
-    """A scorer that forgets all but the last rows: an old one serves while a young one of the same kind grows up.
+class SlidingWindow(Scorer):
+    """A scorer that learns from the last rows only: one serves while its replacement trains.
 
-    What serves has seen between ``length`` and twice as many of the last rows, and nothing before: no weight, no
-    scale and no landmark is older. A committee calls it by the scorer it is made of: "recent_linear", for example.
+    The serving scorer has learned between ``length`` and twice as many of the last rows, and nothing before: no
+    weight, no scale and no landmark is older. In a committee its name is "recent_" and the name of its scorer.
 
     Parameters
     ----------
@@ -211,19 +211,19 @@ class Generations(Scorer):
 
     Examples
     --------
-    >>> from boostline.learners import Committee, Generations, Linear
-    >>> Committee([Linear(), Generations(Linear(), length=500)]).names
+    >>> from boostline.learners import Committee, SlidingWindow, Linear
+    >>> Committee([Linear(), SlidingWindow(Linear(), length=500)]).names
     ['linear', 'recent_linear']
     """
 
-    kind: ClassVar[str] = "generations"
+    kind: ClassVar[str] = "sliding_window"
     prior: ClassVar[float] = DRIFT_MEMBER_PRIOR
     is_for_few_labels: ClassVar[bool] = True
     of: Scorer = dataclasses.field(default_factory=Linear)
     length: int = 1000
 
     def __post_init__(self) -> None:
-        if not isinstance(self.of, Scorer) or self.of.reads or isinstance(self.of, Generations):
+        if not isinstance(self.of, Scorer) or self.of.reads or isinstance(self.of, SlidingWindow):
             raise TypeError(
                 f"of is {self.of!r}, but must be a scorer that reads features, such as Linear()"
             )
