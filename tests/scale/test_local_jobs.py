@@ -14,7 +14,7 @@ from scale_models import LABELS, small_model, tenant_model, tenants
 from boostline import scale
 from boostline.data import DataError
 from boostline.metrics import rank_loss
-from boostline.scale.engines import LocalEngine, run_all
+from boostline.scale.engines import LocalEngine
 from boostline.scale.history import _dealt, plan
 
 pq = pytest.importorskip("pyarrow.parquet")
@@ -116,12 +116,11 @@ def dies_always(folder, item):
 
 @pytest.mark.process
 def test_a_killed_process_is_replaced(tmp_path):
-    done = []
-    found = run_all(LocalEngine(2), dies_once, range(12), str(tmp_path), done.append)
+    found = list(LocalEngine(2).map(dies_once, range(12), str(tmp_path)))
     assert (tmp_path / "was killed").exists()
-    assert found == [10 * item for item in range(12)] and done == list(range(12))
+    assert found == [10 * item for item in range(12)]
     with pytest.raises(scale.WorkerError, match="3 times the worker process of a task died"):
-        run_all(LocalEngine(2), dies_always, range(3), str(tmp_path))
+        list(LocalEngine(2).map(dies_always, range(3), str(tmp_path)))
 
 
 def raises(_, item):
@@ -139,15 +138,14 @@ def test_items_are_taken_as_they_are_needed_and_errors_arrive():
             taken.append(i)
             yield i
 
-    with LocalEngine(2).stream(raises, 0) as run:
-        results = run(items())
-        assert [next(results) for _ in range(3)] == [0, 1, 2]
-        assert len(taken) <= 8
-        with pytest.raises(LookupError, match="five"):
-            list(results)
-    with LocalEngine(2).stream(raises, 0) as run:
-        assert list(run([])) == []
-        assert list(run([1])) == [1]
+    results = LocalEngine(2).map(raises, items(), 0)
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    assert len(taken) <= 8
+    with pytest.raises(LookupError, match="five"):
+        list(results)
+    assert list(LocalEngine(2).map(raises, [], 0)) == []
+    assert list(LocalEngine(2).map(raises, [1], 0)) == [1]
+    assert not multiprocessing.active_children()
 
 
 @pytest.mark.process

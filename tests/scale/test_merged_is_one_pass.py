@@ -11,7 +11,6 @@ import boostline as bl
 from boostline import _core, scale
 from boostline.learners import Centroids, Committee, Kernel, Neighbours, Recency, Ridge
 from boostline.scale.inputs import KernelInputs
-from boostline.scale.partials import MergeTree
 from boostline.scale.row_blocks import row_blocks
 from boostline.scale.rules.least_squares import read_covariance
 from boostline.scale.sums import KeyedSum, Moments
@@ -198,43 +197,6 @@ def test_an_unknown_label_is_what_the_common_model_predicts():
     )
     np.testing.assert_array_equal(after[:, 3], before[:, 3])  # nothing was said about it
     assert np.abs(after - before)[:, :3].max() > 1e-3
-
-
-@pytest.mark.parametrize("n_parts", [1, 2, 3, 7, 16])
-def test_parts_are_merged_as_they_come_and_the_order_changes_no_bit(n_parts):
-    X, Y, weights = data()
-    model = bl.LabelRanker(5, learners=[Kernel(n_landmarks=60), Ridge()], drift=None)
-    model.learn(X[:N_SAMPLE], Y[:N_SAMPLE], weight=weights[:N_SAMPLE])
-    parts = [scale.partial(model, (X[p], Y[p], weights[p])) for p in parts_of(n_parts)]
-    made = []
-    rng = np.random.default_rng(0)
-    for order in (range(n_parts), reversed(range(n_parts)), *(rng.permutation(n_parts),) * 3):
-        tree = MergeTree(n_parts)
-        for place in order:
-            tree.add(int(place), parts[place])
-        made.append(tree.result())
-        assert tree.n_waiting == 1
-    wanted = scale.merge(parts)
-    for one in made:
-        assert one.n_rows == wanted.n_rows == N - N_SAMPLE
-        for name, value in one.sums.items():
-            if isinstance(value, np.ndarray):
-                np.testing.assert_array_equal(value, made[0].sums[name])
-                close = 1e-12 * np.abs(value).max()
-                np.testing.assert_allclose(value, wanted.sums[name], atol=close)
-
-
-def test_few_parts_wait_for_a_late_one():
-    model = bl.LabelRanker(5, learners=[Ridge()])
-    X, Y, _ = data()
-    model.learn(X[:50], Y[:50])
-    part = scale.partial(model, (X[50:60], Y[50:60]))
-    tree, most = MergeTree(1000), 0
-    for place in range(1, 1000):  # the first is late
-        tree.add(place, part)
-        most = max(most, tree.n_waiting)
-    tree.add(0, part)
-    assert tree.result().n_rows == 10_000 and most <= 20  # 2 log2(1000)
 
 
 def test_differences_of_long_vectors():

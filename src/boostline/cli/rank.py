@@ -210,14 +210,13 @@ def _rank_rows(
                 at_hand.append(X)
             yield X
 
-    with LocalEngine(jobs).stream(_Best(count, look), loaded) as run:
-        for order, numbers in run(blocks()):
-            reasons = _reasons(loaded, at_hand.popleft(), order, features) if look.why else None
-            if look.json:
-                _print_objects(first, order, numbers, reasons, names)
-            else:
-                _print_rows(first, order, numbers, reasons, names, count)
-            first += len(order)
+    for order, numbers in LocalEngine(jobs).map(_Best(count, look), blocks(), loaded):
+        reasons = _reasons(loaded, at_hand.popleft(), order, features) if look.why else None
+        if look.json:
+            _print_objects(first, order, numbers, reasons, names)
+        else:
+            _print_rows(first, order, numbers, reasons, names, count)
+        first += len(order)
     if first == 1:
         raise ValueError(f"{given.name} has no rows")
     report(unseen, given)

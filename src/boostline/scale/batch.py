@@ -19,7 +19,7 @@ from boostline.data.errors import need
 from boostline.display.progress import ProgressLike, show_progress
 from boostline.metrics import Metric
 from boostline.saving.atomic import replace_file
-from boostline.scale.engines import Engine, LocalEngine, run_all
+from boostline.scale.engines import Engine, LocalEngine, advancing
 from boostline.scale.parts import FilePart, file_parts, source_parts
 
 __all__ = ["Ranked", "evaluate", "rank_files", "score"]
@@ -72,8 +72,7 @@ def score(model: Any, X: Any, *, n_jobs: int = 1, block: int = BLOCK) -> NDArray
         if rows.is_single:
             raise ValueError("X is one example, but must be a block of rows")
         pieces = (rows.take(slice(a, a + size)) for a in range(0, rows.n, size))
-    with LocalEngine(n_jobs).stream(_scores, model) as run:
-        found = list(run(pieces))
+    found = list(LocalEngine(n_jobs).map(_scores, pieces, model))
     return np.concatenate(found) if found else np.zeros((0, model.n_labels))
 
 
@@ -164,7 +163,7 @@ def rank_files(
         for part, name in zip(parts, targets, strict=True)
     ]
     with show_progress(progress, "files", len(wanted), "files") as advance:
-        made = run_all(engine, _rank_file, wanted, model, lambda _: advance(1))
+        made = list(advancing(engine.map(_rank_file, wanted, model), advance))
     return Ranked([one.target for one in wanted], sum(n for n, _ in made), sum(s for _, s in made))
 
 
@@ -298,7 +297,7 @@ def evaluate(
     made = make_metrics(metrics)
     with show_progress(progress, "parts", len(parts), "parts") as advance:
         items = [(part, made) for part in parts]
-        found = run_all(engine, judge, items, model, lambda _: advance(1))
+        found = list(advancing(engine.map(judge, items, model), advance))
     return means(made, found)
 
 

@@ -18,11 +18,10 @@ from boostline.learners import Kernel
 from boostline.learners.committee import Committee
 from boostline.models import Booster
 from boostline.scale.collecting import partial
-from boostline.scale.engines import Engine, LocalEngine, run_all
+from boostline.scale.engines import Engine, LocalEngine, advancing
 from boostline.scale.finishing import finish
-from boostline.scale.frames import feature_columns
-from boostline.scale.partials import MergeTree
-from boostline.scale.parts import describe, read_part, source_parts
+from boostline.scale.partials import merge
+from boostline.scale.parts import describe, feature_columns, read_part, source_parts
 
 __all__ = ["SAMPLE", "TAIL", "Part", "warm_start"]
 
@@ -116,7 +115,7 @@ def warm_start(
     heads, ends = plan(sizes, *sizes_of(model, total, sample, tail))
     with show_progress(progress, "history", total, "rows") as advance:
         head_rows = [part.rows(0, h) for part, h in zip(parts, heads, strict=True) if h]
-        for blocks in run_all(engine, read_part, head_rows):
+        for blocks in engine.map(read_part, head_rows):
             _learn(model, blocks)
         advance(sum(heads))
         if n_groups is None:
@@ -129,13 +128,11 @@ def warm_start(
                 (len(groups), [parts[i].rows(start, stop) for i, start, stop in group])
                 for group in groups
             ]
-            merged = MergeTree(len(groups))
-            for place, one in engine.each(_partial_of, items, model):
-                merged.add(place, one)
-                advance(sum(stop - start for _, start, stop in groups[place]))
-            model = finish(model, merged.result())
+            rows = (sum(stop - start for _, start, stop in group) for group in groups)
+            made = engine.map(_partial_of, items, model)
+            model = finish(model, merge(advancing(made, advance, rows)))
         rest = [part.rows(e, None) for part, e, n in zip(parts, ends, sizes, strict=True) if n > e]
-        for blocks in run_all(engine, read_part, rest):
+        for blocks in engine.map(read_part, rest):
             _learn(model, blocks)
         advance(total - advance.done)
     return model
@@ -147,7 +144,7 @@ def _described(
     """The parts with the features of all of them, in the model's order, and their numbers of rows."""
     # Rows that say their features are all read for it, which is work for the workers.
     is_work = not all(getattr(part, "says_its_features", True) for part in parts)
-    counted = run_all(engine, describe, parts, is_work or None)
+    counted = list(engine.map(describe, parts, is_work or None))
     if model.features is None:
         if columns is not None:
             named = [feature_columns(columns, model.labels)]

@@ -23,7 +23,7 @@ from boostline.data.errors import need
 from boostline.display.progress import ProgressLike, show_progress
 from boostline.models import Booster
 from boostline.saving.atomic import replace_file
-from boostline.scale.engines import Engine, LocalEngine, run_all
+from boostline.scale.engines import Engine, LocalEngine, advancing
 from boostline.scale.model_store import ModelStore
 from boostline.scale.parts import FilePart, describe, source_parts, stacked
 
@@ -105,17 +105,17 @@ def learn_by_key(
     spill.mkdir()
     try:
         if n_buckets is None:
-            total = sum(n for n, _ in run_all(engine, describe, parts))
+            total = sum(n for n, _ in engine.map(describe, parts))
             n_buckets = max(2 * engine.n_workers, -(-total // _BUCKET))
         n_buckets = whole_number(n_buckets, "n_buckets", 1, 65536)
         deals = [_Deal(part, place, key, str(spill), n_buckets) for place, part in enumerate(parts)]
-        found = [n for n in run_all(engine, _deal, deals, 0) if n is not None]
+        found = [n for n in engine.map(_deal, deals, 0) if n is not None]
         start = copy.deepcopy(model)
         if start.features is None and found:
             start.features = found[0]
         buckets = [_Bucket(str(spill), b, str(store.path), append) for b in range(n_buckets)]
         with show_progress(progress, "keys", n_buckets, "buckets") as advance:
-            done = run_all(engine, _learn_bucket, buckets, start, lambda _: advance(1))
+            done = list(advancing(engine.map(_learn_bucket, buckets, start), advance))
     finally:
         shutil.rmtree(spill, ignore_errors=True)
     return LearnedByKey(*(sum(column) for column in zip(*done, strict=True)))

@@ -11,7 +11,7 @@ import numpy as np
 from boostline.scale.memories import Memory
 from boostline.scale.sums import Kept, KeyedSum, Largest, Moments
 
-__all__ = ["VERSION", "MergeTree", "Partial", "merge"]
+__all__ = ["VERSION", "Partial", "merge"]
 
 #: Of what `Partial` holds. Workers and the process that merges must agree.
 VERSION = 2
@@ -89,46 +89,6 @@ def merge(partials: Iterable[Partial]) -> Partial:
     if merged is None:
         raise ValueError("partials is empty, but must have at least one")
     return merged
-
-
-class MergeTree:
-    """Merges parts as they arrive, two neighbours at a time, always the same two: so the order changes no bit.
-
-    Few parts wait, however late one is: two for each level of the tree, and those whose neighbours are at work.
-
-    Parameters
-    ----------
-    n_parts
-        How many will come.
-    """
-
-    def __init__(self, n_parts: int) -> None:
-        self._sizes = [n_parts]  # parts on each level of the tree
-        while self._sizes[-1] > 1:
-            self._sizes.append((self._sizes[-1] + 1) // 2)
-        self._waiting: dict[tuple[int, int], Partial] = {}
-
-    @property
-    def n_waiting(self) -> int:
-        """Parts in memory."""
-        return len(self._waiting)
-
-    def add(self, place: int, part: Partial) -> None:
-        """Take in the part of a place, from 0."""
-        level = 0
-        while level < len(self._sizes) - 1:
-            beside = place ^ 1
-            if beside < self._sizes[level]:
-                other = self._waiting.pop((level, beside), None)
-                if other is None:
-                    break
-                part = merge([part, other] if place < beside else [other, part])
-            level, place = level + 1, place // 2
-        self._waiting[level, place] = part
-
-    def result(self) -> Partial:
-        """All parts, once each has come."""
-        return self._waiting[len(self._sizes) - 1, 0]
 
 
 def _bytes(value: Any) -> int:

@@ -1,16 +1,17 @@
-"""Parts of the data: files, each of which a worker reads by itself."""
+"""Parts of the data that a worker reads by itself: files, and partitions of frames."""
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from boostline.contract.frames import column_order
+from boostline.contract.rows import read_rows, too_large
 from boostline.contract.text_models import is_text_model
 from boostline.data import Stream, stream
 from boostline.data.columns import arranged
@@ -19,7 +20,16 @@ from boostline.data.formats import FORMATS, Reader, format_of
 if TYPE_CHECKING:
     from boostline.scale.engines import Engine
 
-__all__ = ["FilePart", "describe", "file_parts", "read_part", "source_parts", "stacked"]
+__all__ = [
+    "FilePart",
+    "FramePart",
+    "describe",
+    "feature_columns",
+    "file_parts",
+    "read_part",
+    "source_parts",
+    "stacked",
+]
 
 #: Rows that are read at a time.
 BLOCK = 2048
@@ -85,6 +95,83 @@ class FilePart:
             options.setdefault("features", known)
         block = BLOCK if self.stop is None else max(1, min(BLOCK, self.stop - self.start))
         return stream(self.path, block=block, **options)
+
+
+@dataclass(frozen=True)
+class FramePart:
+    """Rows `start` up to `stop` (None: to the end) of partition `place` of a frame.
+
+    Attributes
+    ----------
+    source
+        A pandas frame, or what a subclass makes one of.
+    features, labels : list
+        Its columns; features None: all that are not labels.
+    """
+
+    source: Any
+    place: int
+    features: Sequence[Any] | None
+    labels: Sequence[Any]
+    start: int = 0
+    stop: int | None = None
+
+    def frames(self) -> Iterator[Any]:
+        """The partition as pandas frames, one after the other."""
+        yield self.source
+
+    def rows(self, start: int, stop: int | None) -> FramePart:
+        """Some of its rows."""
+        return replace(self, start=start, stop=stop)
+
+    def pieces(self) -> Iterator[tuple[int, Any]]:
+        """Its rows, some at a time, each with the number of rows of the partition that came before."""
+        first = 0
+        for frame in self.frames():
+            last = first + len(frame)
+            stop = last if self.stop is None else min(last, self.stop)
+            for start in range(max(self.start, first), stop, BLOCK):
+                yield start, frame.iloc[start - first : min(start + BLOCK, stop) - first]
+            first = last
+
+    def describe(self) -> tuple[int, list[Any]]:
+        """How many rows the partition has; the features are those of the frame."""
+        return sum(len(frame) for frame in self.frames()), []
+
+    def blocks(self) -> Iterator[tuple[Any, Any]]:
+        """Yield (X, Y) as frames."""
+        for before, rows in self.pieces():
+            yield self.read(before, rows)
+
+    def read(self, before: int, rows: Any) -> tuple[Any, Any]:
+        """(X, Y) of a piece."""
+        labels = list(self.labels)
+        features = self.features or feature_columns(rows.columns, labels)
+        return self.checked(rows[list(features)], before), rows[labels]
+
+    def checked(self, rows: Any, first: int) -> Any:
+        """The rows, unless one is bad: then the error names partition and row."""
+        try:
+            read_rows(rows)
+        except (ValueError, TypeError) as error:
+            bad = first
+            if all(kind.kind in "fiub" for kind in rows.dtypes):
+                bad += int(too_large(rows.to_numpy(dtype="float64")).any(axis=1).argmax())
+            raise type(error)(f"partition {self.place}, row {bad + 1}: {error}") from error
+        return rows
+
+
+def feature_columns(columns: Iterable[Any], labels: Sequence[Any] | None) -> list[Any]:
+    """The columns of a frame that are features, if every label has a column."""
+    if labels is None:
+        raise ValueError(
+            "model has no names of labels, but must have some: the frame's columns are matched by them"
+        )
+    known = list(columns)
+    found, wanted = set(known), set(labels)
+    if missing := [name for name in labels if name not in found]:
+        raise ValueError(f"the frame has no column {missing[0]!r}, which is a label of the model")
+    return [name for name in known if name not in wanted]
 
 
 def source_parts(

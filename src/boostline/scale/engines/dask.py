@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import pickle
-import queue
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from boostline.data.errors import need
-from boostline.scale.engines.engine import RETRIES, Engine, Failed, Task, attempt
-from boostline.scale.engines.processes import WorkerError
-from boostline.scale.frames import FramePart, feature_columns
+from boostline.scale.engines.engine import RETRIES, Engine, Task, WorkerError, attempt, unwrapped
+from boostline.scale.parts import FramePart, feature_columns
 
 __all__ = ["DaskEngine", "connected", "score_frame"]
 
@@ -49,9 +47,7 @@ class DaskEngine(Engine):
         """Threads of all workers."""
         return max(1, sum(self._threads().values()))
 
-    def each(
-        self, task: Task, items: Sequence[Any], shared: Any = None
-    ) -> Iterator[tuple[int, Any]]:
+    def map(self, task: Task, items: Iterable[Any], shared: Any = None) -> Iterator[Any]:
         self._wait_for_workers()
         # What all workers share is the result of a task, not scattered data: it survives the death of its worker.
         with warnings.catch_warnings():
@@ -67,12 +63,10 @@ class DaskEngine(Engine):
                 for item in items
             ]
         try:
-            for place in self._finished(futures):
-                result = self._result(futures[place])
-                futures[place].release()
-                if isinstance(result, Failed):
-                    raise result.error
-                yield place, result
+            for future in futures:  # results wait on the workers
+                result = self._result(future)
+                future.release()
+                yield unwrapped(result)
         finally:
             self.client.cancel([*futures, common] if common is not None else futures)
 
@@ -97,38 +91,23 @@ class DaskEngine(Engine):
             copied.start()
             copied.join(self.patience)
 
-    def _finished(self, futures: Sequence[Any]) -> Iterator[int]:
-        """Places of futures as they end. Nothing else is waited for, so nothing hangs when a worker leaves."""
-        ended: queue.SimpleQueue[int] = queue.SimpleQueue()
-        for place, future in enumerate(futures):
-            future.add_done_callback(lambda _, place=place: ended.put(place))
-        watch = _Watch(self)
-        for _ in futures:
-            while True:
-                try:
-                    yield ended.get(timeout=1.0)
-                    break
-                except queue.Empty:
-                    watch.look()
-
     def _result(self, future: Any) -> Any:
-        """Of a future that has ended; if its worker has died since, another computes it again."""
+        """Of a future; as long as there are workers, one computes it, again if another has died."""
         distributed = need("distributed", "DaskEngine", "dask")
-        # It is fetched once, however long that takes: a second request would make the first one slower still.
-        fetched: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        threading.Thread(target=_fetch, args=(future, fetched), daemon=True).start()
-        watch = _Watch(self)
+        alone_since: float | None = None
         while True:
             try:
-                result = fetched.get(timeout=1.0)
-            except queue.Empty:
-                watch.look()
-                continue
-            if isinstance(result, distributed.scheduler.KilledWorker | OSError):
-                raise WorkerError(f"the Dask cluster could not finish a task: {result}") from result
-            if isinstance(result, BaseException):
-                raise result
-            return result
+                return future.result(timeout=min(self.patience, 10.0))
+            except distributed.scheduler.KilledWorker as error:
+                raise WorkerError(f"the Dask cluster could not finish a task: {error}") from error
+            except (TimeoutError, OSError) as error:
+                if future.status == "error":
+                    raise WorkerError(
+                        f"the Dask cluster could not finish a task: {error}"
+                    ) from error
+            alone_since = None if self._threads() else alone_since or time.monotonic()
+            if alone_since is not None and time.monotonic() - alone_since > self.patience:
+                raise WorkerError(f"the Dask cluster has had no worker for {self.patience:g} s")
 
     def _threads(self) -> dict[str, int]:
         try:
@@ -145,33 +124,9 @@ class DaskEngine(Engine):
             ) from error
 
 
-def _fetch(future: Any, to: queue.SimpleQueue[Any]) -> None:
-    try:
-        to.put(future.result())
-    except BaseException as error:
-        to.put(error)
-
-
 def _replicate(client: Any, future: Any) -> None:
     with contextlib.suppress(Exception):  # a task that needs it will say what is wrong
         client.replicate([future])
-
-
-class _Watch:
-    """Gives up when there has been no worker for too long."""
-
-    def __init__(self, engine: DaskEngine) -> None:
-        self._engine = engine
-        self._alone_since: float | None = None
-
-    def look(self) -> None:
-        if self._engine._threads():
-            self._alone_since = None
-            return
-        now, patience = time.monotonic(), self._engine.patience
-        self._alone_since = self._alone_since or now
-        if now - self._alone_since > patience:
-            raise WorkerError(f"the Dask cluster has had no worker for {patience:g} s")
 
 
 @contextmanager

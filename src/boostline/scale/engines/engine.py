@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from itertools import repeat
 from typing import Any, ClassVar
 
-from boostline.scale.frames import FramePart
+from boostline.scale.parts import FramePart
 
-__all__ = ["RETRIES", "Engine", "Failed", "Task", "attempt", "run_all"]
+__all__ = [
+    "RETRIES",
+    "Engine",
+    "Failed",
+    "Task",
+    "WorkerError",
+    "advancing",
+    "attempt",
+    "unwrapped",
+]
 
 #: How often a task may fail for reasons that are not the data's.
 RETRIES = 3
 #: A function of (what all workers have, one item).
 Task = Callable[[Any, Any], Any]
+
+
+class WorkerError(OSError):
+    """A worker, or all of them, are gone, and the job cannot be finished."""
 
 
 class Engine(ABC):
@@ -25,13 +39,10 @@ class Engine(ABC):
     keeps_partitions: ClassVar[bool] = False
 
     @abstractmethod
-    def each(
-        self, task: Task, items: Sequence[Any], shared: Any = None
-    ) -> Iterator[tuple[int, Any]]:
-        """Run ``task(shared, item)`` for every item; `shared` is sent to each worker once.
+    def map(self, task: Task, items: Iterable[Any], shared: Any = None) -> Iterator[Any]:
+        """Yield ``task(shared, item)`` for every item, in their order; `shared` is sent to each worker once.
 
-        Yields places of items and results, as they are done. What a task raises is raised here, at once, and the tasks
-        that have not begun are dropped.
+        What a task raises is raised here, and the tasks that have not begun are dropped.
         """
 
     @abstractmethod
@@ -39,22 +50,6 @@ class Engine(ABC):
         self, frame: Any, model: Any, n_groups: int | None
     ) -> tuple[Engine, list[FramePart]]:
         """The partitions of a frame, about `n_groups` if that is not None, and the engine that reads them."""
-
-
-def run_all(
-    engine: Engine,
-    task: Task,
-    items: Sequence[Any],
-    shared: Any = None,
-    done: Callable[[int], object] | None = None,
-) -> list[Any]:
-    """The results of all items, in their order; `done` is called with the place of each that is finished."""
-    results: list[Any] = [None] * len(items)
-    for place, result in engine.each(task, items, shared):
-        results[place] = result
-        if done is not None:
-            done(place)
-    return results
 
 
 class Failed:
@@ -70,3 +65,19 @@ def attempt(task: Task, shared: Any, item: Any) -> Any:
         return task(shared, item)
     except (ValueError, TypeError, FileNotFoundError, FileExistsError) as error:
         return Failed(error)
+
+
+def unwrapped(result: Any) -> Any:
+    """What `attempt` returned; the error of a task that failed is raised."""
+    if isinstance(result, Failed):
+        raise result.error
+    return result
+
+
+def advancing(
+    results: Iterable[Any], advance: Callable[[int], None], sizes: Iterable[int] = repeat(1)
+) -> Iterator[Any]:
+    """The results, each of which moves a progress bar by its size."""
+    for result, size in zip(results, sizes):  # noqa: B905 (sizes may not end)
+        advance(size)
+        yield result

@@ -1,17 +1,22 @@
-"""Processes of this machine."""
+"""Processes of this machine: one that dies is replaced, and its task is done again.
+
+Not `concurrent.futures.ProcessPoolExecutor`: when one of its processes dies, it ends all of them, and it waits for ever
+if one was just being started (CPython 3.11).
+"""
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import pickle
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from boostline.contract.numbers import whole_number
-from boostline.scale.engines.engine import RETRIES, Engine, Task
-from boostline.scale.engines.processes import Pool
-from boostline.scale.frames import FramePart, feature_columns
+from boostline.scale.engines.engine import RETRIES, Engine, Failed, Task, WorkerError, unwrapped
+from boostline.scale.parts import FramePart, feature_columns
 
 __all__ = ["LocalEngine", "count_jobs"]
 
@@ -42,23 +47,15 @@ class LocalEngine(Engine):
     def __init__(self, n_jobs: int = 1) -> None:
         self.n_workers = count_jobs(n_jobs)
 
-    def each(
-        self, task: Task, items: Sequence[Any], shared: Any = None
-    ) -> Iterator[tuple[int, Any]]:
-        with self.stream(task, shared) as run:
-            yield from enumerate(run(items))
-
-    @contextmanager
-    def stream(self, task: Task, shared: Any) -> Iterator[Callable[[Any], Iterator[Any]]]:
-        """For `with`: a function from any number of items to results in order, few of which wait at a time."""
-        given = functools.partial(task, shared)
+    def map(self, task: Task, items: Iterable[Any], shared: Any = None) -> Iterator[Any]:
+        """As of every engine; items are taken when they are needed, and few results wait."""
         # Tasks without a model only read: their results would have to travel.
         if self.n_workers == 1 or shared is None:
-            yield functools.partial(map, given)
+            yield from (task(shared, item) for item in items)
             return
-        pool = Pool(given, self.n_workers, RETRIES)
+        pool = _Pool(pickle.dumps((task, shared), protocol=5), self.n_workers)
         try:
-            yield pool.in_order
+            yield from pool.in_order(items)
         finally:
             pool.close()
 
@@ -72,3 +69,112 @@ class LocalEngine(Engine):
             )
         feature_columns(frame.columns, model.labels)
         return self, [FramePart(frame, 0, model.features, model.labels)]
+
+
+class _Pool:
+    """Processes, each of which gets a task and a model once, and then one item after the other."""
+
+    def __init__(self, given: bytes, n_processes: int) -> None:
+        self._given = given
+        self._processes = [_Process() for _ in range(n_processes)]
+        for process in self._processes:  # all are starting by now
+            process.send(given)
+        self._deaths: Counter[int] = Counter()
+
+    def in_order(self, items: Iterable[Any]) -> Iterator[Any]:
+        coming, most = enumerate(items), 2 * len(self._processes)
+        done: dict[int, Any] = {}
+        n_given, n_out = 0, 0
+        while True:
+            while n_out in done:
+                yield unwrapped(done.pop(n_out))
+                n_out += 1
+            idle = [one for one in self._processes if one.index is None]
+            for process in idle[: most - (n_given - n_out)]:
+                if (item := next(coming, None)) is None:
+                    break
+                process.take(item[0], pickle.dumps(item[1], protocol=5))
+                n_given += 1
+            if n_given == n_out:
+                return
+            done.update(self._results())
+
+    def _results(self) -> Iterator[tuple[int, Any]]:
+        """Wait until a process has done its item, or has died."""
+        busy: dict[Any, _Process] = {p.pipe: p for p in self._processes if p.index is not None}
+        for pipe in wait(list(busy)):
+            process = busy[pipe]
+            assert process.index is not None
+            try:
+                result = pickle.loads(process.pipe.recv_bytes())
+            except (EOFError, OSError):
+                self._replace(process, process.index)
+                continue
+            yield process.index, result
+            process.index = None
+
+    def _replace(self, dead: _Process, index: int) -> None:
+        dead.end()
+        self._deaths[index] += 1
+        if self._deaths[index] >= RETRIES:
+            raise WorkerError(
+                f"{RETRIES} times the worker process of a task died (killed, or out of memory)"
+            )
+        new = _Process()
+        self._processes[self._processes.index(dead)] = new
+        new.send(self._given)
+        new.take(index, dead.item)
+
+    def close(self) -> None:
+        for process in self._processes:
+            process.end()
+
+
+class _Process:
+    """A new interpreter: a fork would copy threads and locks in whatever state they are."""
+
+    def __init__(self) -> None:
+        context = get_context("spawn")
+        self.pipe, other = context.Pipe()
+        self.index: int | None = None  # of the item at which it works
+        self.item = b""
+        self._process = context.Process(target=_serve, args=(other,), daemon=True)
+        self._process.start()
+        other.close()
+
+    def send(self, content: bytes) -> None:
+        try:
+            self.pipe.send_bytes(content)
+        except OSError:  # it is dead, which is seen when its result is waited for
+            return
+
+    def take(self, index: int, item: bytes) -> None:
+        self.index, self.item = index, item
+        self.send(item)
+
+    def end(self) -> None:
+        self.pipe.close()
+        self._process.kill()
+        self._process.join()
+
+
+def _serve(pipe: Connection) -> None:
+    """What a process does, until the other end of the pipe is closed."""
+    try:
+        task, shared = pickle.loads(pipe.recv_bytes())
+        while True:
+            item = pickle.loads(pipe.recv_bytes())
+            try:
+                result = pickle.dumps(task(shared, item), protocol=5)
+            except Exception as error:
+                result = _pickled(error)
+            pipe.send_bytes(result)
+    except (EOFError, OSError, KeyboardInterrupt):
+        return
+
+
+def _pickled(error: Exception) -> bytes:
+    try:
+        return pickle.dumps(Failed(error), protocol=5)
+    except Exception:
+        return pickle.dumps(Failed(RuntimeError(f"{type(error).__name__}: {error}")))

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from boostline.data.errors import need
-from boostline.scale.engines.engine import Engine, Failed, Task, attempt
-from boostline.scale.engines.processes import WorkerError
-from boostline.scale.frames import FramePart, feature_columns
+from boostline.scale.engines.engine import Engine, Task, WorkerError, attempt, unwrapped
+from boostline.scale.parts import FramePart, feature_columns
 
 __all__ = ["SparkEngine", "score_frame"]
 
@@ -42,16 +41,14 @@ class SparkEngine(Engine):
         """Cores of all executors."""
         return max(1, int(self.session.sparkContext.defaultParallelism))
 
-    def each(
-        self, task: Task, items: Sequence[Any], shared: Any = None
-    ) -> Iterator[tuple[int, Any]]:
-        if not items:
+    def map(self, task: Task, items: Iterable[Any], shared: Any = None) -> Iterator[Any]:
+        if not (items := list(items)):
             return
         # One row, and so one task, for each item.
         places = self.session.range(0, len(items), 1, len(items))
-        given = _Given(self.session, (task, shared, list(items)))
+        given = _Given(self.session, (task, shared, items))
         found = self._run(places.mapInArrow(_Places(given), _RESULT))
-        yield from found.items()
+        yield from (found[i] for i in range(len(items)))
 
     def partitions(
         self, frame: Any, model: Any, n_groups: int | None
@@ -77,10 +74,7 @@ class SparkEngine(Engine):
         except (errors.PySparkException, OSError) as error:
             raise WorkerError(f"the Spark job failed: {error}") from error
         found = {int(row["place"]): pickle.loads(bytes(row["result"])) for row in rows}
-        for place in sorted(found):
-            if isinstance(found[place], Failed):
-                raise found[place].error
-        return found
+        return {place: unwrapped(found[place]) for place in sorted(found)}
 
 
 # Of a worker process: what it opened last, which serves all of its tasks.
@@ -128,12 +122,11 @@ class _SparkFrameEngine(SparkEngine):
         super().__init__(session)
         self.frame = frame
 
-    def each(
-        self, task: Task, items: Sequence[Any], shared: Any = None
-    ) -> Iterator[tuple[int, Any]]:
+    def map(self, task: Task, items: Iterable[Any], shared: Any = None) -> Iterator[Any]:
+        items = list(items)
         about = [_part_of(item) for item in items]
         if any(part is None for part in about):
-            yield from super().each(task, items, shared)
+            yield from super().map(task, items, shared)
             return
         by_place = {part.place: item for part, item in zip(about, items, strict=True) if part}
         given = _Given(self.session, (task, shared, by_place))
@@ -142,9 +135,7 @@ class _SparkFrameEngine(SparkEngine):
         for place in by_place.keys() - found.keys():
             _pieces[:] = [iter(())]
             found[place] = task(shared, by_place[place])
-        for place, part in enumerate(about):
-            if part is not None:
-                yield place, found[part.place]
+        yield from (found[part.place] for part in about if part)
 
 
 def _part_of(item: Any) -> SparkPart | None:
