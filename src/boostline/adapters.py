@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from boostline.array_types import FloatArray
+from boostline.contract.numbers import Optimize
 from boostline.models import Booster, Explorer
-from boostline.models.aims import Aim
 from boostline.text.ranker import text_learners
 
 _OF_ALL = {"n_labels", "labels", "learners", "seed", "n_threads"}
@@ -34,16 +34,16 @@ def logit(p: FloatArray) -> FloatArray:
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
-def margins(booster: Booster, probabilities: FloatArray, aim: Aim) -> FloatArray:
+def margins(booster: Booster, probabilities: FloatArray, optimize: Optimize) -> FloatArray:
     """Log-odds less those of the thresholds: above 0 exactly where ``booster.predict`` names a label."""
-    thresholds = booster.thresholds(aim)
+    thresholds = booster.thresholds(optimize)
     found = logit(probabilities) - logit(thresholds)
     # Rounding does not decide.
     named = probabilities > thresholds
     return np.where(named == (found > 0), found, np.where(named, 1e-300, 0.0))
 
 
-def showing(adapter: Any, booster: Booster) -> Explorer:
+def explorer_for(adapter: Any, booster: Booster) -> Explorer:
     """Return what chooses the labels to show and learns from the feedback.
 
     It has no state of its own: the booster's clock is its turn.

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from boostline.contract.advice import speaking_to_the_shell
+from boostline.contract.advice import cli_messages
 from boostline.data import DataError, load, stream
 
 
@@ -60,7 +60,7 @@ def test_advice_is_for_who_reads_it():
         list(rows)
     rows = stream(io.BytesIO(b"x,my id,a\n1,k,0\n"), format="csv", labels=["a"])
     with (
-        speaking_to_the_shell(),
+        cli_messages(),
         pytest.raises(DataError, match=r"--categories 'my id=value,.*' .* --drop 'my id'"),
     ):
         list(rows)

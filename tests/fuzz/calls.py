@@ -219,7 +219,7 @@ class Session:
         elif self.model.n_features is not None and self.d < 9:
             n, were = int(self.rng.integers(1, 3)), str(self.rng.choice(["missing", "zero"]))
             for model in (self.model, self.twin):
-                model.add_features(self.new_features(n), were=were)
+                model.add_features(self.new_features(n), past_values=were)
             self.d += n
 
     def new_features(self, n: int) -> Any:

@@ -263,7 +263,7 @@ def _use(rng: np.random.Generator, path: Path) -> bool:
         raise
     _finite(model.score(X), "the score after learning")
     _probable(model.probabilities(X))
-    model.predict(X, aim="macro-f1")
+    model.predict(X, optimize="macro-f1")
     if rng.random() < 0.3:
         try:
             model.add_labels(["another"] if model.labels else 1)

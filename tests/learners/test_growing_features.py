@@ -12,7 +12,7 @@ from test_scorers import stream
 import boostline as bl
 from boostline.learners import Kernel, Linear, Neighbours, Recency, Ridge
 
-were = pytest.mark.parametrize("past", ["missing", "zero"])
+past_values = pytest.mark.parametrize("past", ["missing", "zero"])
 
 
 def make(learner):
@@ -35,7 +35,7 @@ def wide(X, n, past):
     ],
     ids=lambda learner: learner.kind,
 )
-@were
+@past_values
 @pytest.mark.parametrize("n_rows", [10, 40, 100])
 def test_as_if_the_features_had_always_been_there(learner, past, n_rows):
     """Ridge is left out: it divides by the root of the number of features."""
@@ -43,7 +43,7 @@ def test_as_if_the_features_had_always_been_there(learner, past, n_rows):
     first = X[:n_rows, :7]
     grown, always = make(learner), make(learner)
     grown.learn(first, Y[:n_rows])
-    grown.add_features(2, were=past)
+    grown.add_features(2, past_values=past)
     always.learn(wide(first, 2, past), Y[:n_rows])
     expected = always.learn(X[n_rows:], Y[n_rows:])
     np.testing.assert_allclose(grown.learn(X[n_rows:], Y[n_rows:]), expected, rtol=1e-7, atol=1e-9)
@@ -52,7 +52,7 @@ def test_as_if_the_features_had_always_been_there(learner, past, n_rows):
 @pytest.mark.parametrize(
     "name", ["linear", "ridge", "ridge-forgetting", "neighbours", "committee", "ranker"]
 )
-@were
+@past_values
 def test_new_features_are_learned(name, past):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 4))
@@ -62,7 +62,7 @@ def test_new_features_are_learned(name, past):
     model.learn(X[:100], Y[:100])
     blind = ZOO[name].make()
     blind.learn(X[:400], Y[:400])
-    model.add_features(2, were=past)
+    model.add_features(2, past_values=past)
     rows = np.column_stack([X, new])
     model.learn(rows[100:400], Y[100:400])
     seeing = bl.metrics.rank_loss(Y[400:], model.score(rows[400:]))
@@ -75,7 +75,7 @@ def test_a_thousand_features_one_after_the_other(tmp_path):
     model = make(committee(few_features=40, memory=60, n_replays=3, seed=1))
     model.learn(rng.random((5, 30)), rng.random((5, K)) < 0.5)
     for _ in range(50):
-        model.add_features(20, were="zero")
+        model.add_features(20, past_values="zero")
         row = np.zeros(model.n_features)
         row[rng.integers(model.n_features, size=10)] = 1.0
         model.learn(row, {int(rng.integers(K))})

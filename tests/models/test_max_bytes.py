@@ -146,7 +146,7 @@ def test_labels_and_features_may_come():
         learn_within(model, *words(60, d, k, seed), 1)
         model.add_labels(20)
         assert model.memory_usage() <= model.max_bytes
-        model.add_features(500, were="zero")
+        model.add_features(500, past_values="zero")
         assert model.memory_usage() <= model.max_bytes
         d, k = d + 500, k + 20
     assert model.config()["resolved"][0]["members"][0]["max_bytes"] < 3_000_000

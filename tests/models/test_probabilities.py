@@ -165,7 +165,7 @@ def test_each_aim_is_served_best_by_its_own_thresholds():
         model = bl.LabelRanker(10, learners=[Linear(), Ridge()], seed=0)
         model.learn(X[:4000], Y[:4000])
         X, Y = X[4000:], Y[4000:]
-        micro, macro = model.predict(X), model.predict(X, aim="macro-f1")
+        micro, macro = model.predict(X), model.predict(X, optimize="macro-f1")
         of_labels = f1(macro, Y, axis=0).mean() - f1(micro, Y, axis=0).mean()
         gains.append((of_labels, f1(micro, Y) - f1(macro, Y)))
     assert np.mean(gains, axis=0).min() > 0
@@ -174,9 +174,9 @@ def test_each_aim_is_served_best_by_its_own_thresholds():
     assert f1(micro, Y) > max(f1(likely > cut, Y) for cut in np.linspace(0.05, 0.95, 91)) - 0.01
     for share in (0.2, 0.5):  # a wrong label costs the share, a missed one the rest
         cost = {
-            aim: share * (named & ~Y).sum() + (1 - share) * (~named & Y).sum()
-            for aim in (0.1, 0.2, 0.5, 0.8)
-            for named in [model.predict(X, aim=aim)]
+            optimize: share * (named & ~Y).sum() + (1 - share) * (~named & Y).sum()
+            for optimize in (0.1, 0.2, 0.5, 0.8)
+            for named in [model.predict(X, optimize=optimize)]
         }
         assert cost[share] < 1.02 * min(cost.values())
 
@@ -193,8 +193,8 @@ def test_blocks_copies_and_files_go_on_exactly(make, tmp_path):
     for x, y in zip(X[150:], Y[150:], strict=True):
         parts.learn(x, y)
     np.testing.assert_array_equal(whole.probabilities(X), parts.probabilities(X))
-    for aim in ("micro-f1", "macro-f1"):
-        np.testing.assert_array_equal(whole.thresholds(aim), parts.thresholds(aim))
+    for optimize in ("micro-f1", "macro-f1"):
+        np.testing.assert_array_equal(whole.thresholds(optimize), parts.thresholds(optimize))
 
 
 @each_model
@@ -253,17 +253,17 @@ def test_a_model_that_has_learned_nothing_answers():
 
 
 @pytest.mark.parametrize(
-    ("aim", "error", "message"),
+    ("optimize", "error", "message"),
     [
-        ("f1", ValueError, "aim is 'f1', but must be one of micro-f1, macro-f1"),
-        (0.0, ValueError, r"aim is 0.0, but must be in \(0, 1\)"),
-        (1.5, ValueError, "aim is 1.5"),
-        (None, TypeError, "aim is None"),
+        ("f1", ValueError, "optimize is 'f1', but must be one of micro-f1, macro-f1"),
+        (0.0, ValueError, r"optimize is 0.0, but must be in \(0, 1\)"),
+        (1.5, ValueError, "optimize is 1.5"),
+        (None, TypeError, "optimize is None"),
     ],
 )
-def test_an_aim_that_is_none_is_refused(aim, error, message):
+def test_an_aim_that_is_none_is_refused(optimize, error, message):
     with pytest.raises(error, match=message):
-        bl.LabelRanker(3).predict([1.0], aim=aim)
+        bl.LabelRanker(3).predict([1.0], optimize=optimize)
 
 
 def test_thousands_of_labels_are_calibrated_though_few_are_looked_at_in_each_row():

@@ -340,14 +340,14 @@ def test_probabilities_and_sets_of_tags_are_the_boosters():
     rows = model.rows(texts)
     np.testing.assert_array_equal(likely, model.booster.probabilities(rows)[:, : model.n_labels])
     np.testing.assert_array_equal(model.probabilities(texts[0]), likely[0])
-    for aim in ("micro-f1", "macro-f1", 0.3):
-        found = model.predict(texts, aim)
-        named = model.booster.predict(rows, aim)[:, : model.n_labels]
+    for optimize in ("micro-f1", "macro-f1", 0.3):
+        found = model.predict(texts, optimize)
+        named = model.booster.predict(rows, optimize)[:, : model.n_labels]
         for tags, row, chosen in zip(found, likely, named, strict=True):
             assert set(tags) == {model.labels[i] for i in np.flatnonzero(chosen)}
             places = [model.labels.index(tag) for tag in tags]
             assert (np.diff(row[places]) <= 0).all()  # best first
-        assert model.predict(texts[0], aim) == found[0]
+        assert model.predict(texts[0], optimize) == found[0]
 
 
 def test_tags_may_be_made_known_before_they_are_learned():

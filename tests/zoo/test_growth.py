@@ -9,7 +9,7 @@ from boostline.learners import Centroids
 
 #: Before the kernel has a fit, after it, and when all its landmarks are there.
 STAGES = (3, 20, 50, 100)
-were = pytest.mark.parametrize("past", ["missing", "zero"])
+past_values = pytest.mark.parametrize("past", ["missing", "zero"])
 
 
 def wide(X, n, past):
@@ -28,11 +28,11 @@ def stages(kind):
 
 
 @each_model
-@were
+@past_values
 def test_new_features_change_no_score(kind, past):
     for model, X in stages(kind):
         before, clock = model.score(X), model.clock
-        model.add_features(3, were=past)
+        model.add_features(3, past_values=past)
         assert model.n_features == D + 3 and model.clock == clock
         np.testing.assert_allclose(
             model.score(wide(X, 3, past)), before, rtol=1e-9, atol=1e-12, err_msg=f"after {clock}"
@@ -40,11 +40,11 @@ def test_new_features_change_no_score(kind, past):
 
 
 @each_saved_model
-@were
+@past_values
 def test_grown_at_any_stage_it_is_saved_and_goes_on(kind, past, tmp_path):
     X, Y = rows(30, D + 2, K + 1, seed=1)
     for model, _ in stages(kind):
-        model.add_features(2, were=past)
+        model.add_features(2, past_values=past)
         model.add_labels(1)
         model.save(tmp_path / "m.blm")
         twin = kind.load(tmp_path / "m.blm")
@@ -92,6 +92,6 @@ def test_growth_that_is_refused_leaves_no_trace(kind):
             model.add_features(bad)
         with pytest.raises((TypeError, ValueError), match=r"labels (is|have no names)"):
             model.add_labels(bad)
-    with pytest.raises(ValueError, match="were is 'new'"):
-        model.add_features(1, were="new")
+    with pytest.raises(ValueError, match="past_values is 'new'"):
+        model.add_features(1, past_values="new")
     assert_same_state(model.state(), before)

@@ -102,14 +102,14 @@ def make_app() -> typer.Typer:
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run a command. Errors become one line on standard error; ``BOOSTLINE_TRACEBACK=1`` shows all of it."""
-    from boostline.contract.advice import speaking_to_the_shell
+    from boostline.contract.advice import cli_messages
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a locale without "×" still shows the rest
             stream.reconfigure(errors="replace")
     app = make_app()
     try:
-        with speaking_to_the_shell():
+        with cli_messages():
             app(args=None if arguments is None else list(arguments), prog_name="boostline")
     except KeyboardInterrupt:
         _fail("stopped", STOPPED)

@@ -14,10 +14,10 @@ def advice(python: str, shell: str) -> str:
 
     Examples
     --------
-    >>> from boostline.contract.advice import advice, speaking_to_the_shell
+    >>> from boostline.contract.advice import advice, cli_messages
     >>> advice("pass drop=['id']", "give --drop id")
     "pass drop=['id']"
-    >>> with speaking_to_the_shell():
+    >>> with cli_messages():
     ...     advice("pass drop=['id']", "give --drop id")
     'give --drop id'
     """
@@ -25,7 +25,7 @@ def advice(python: str, shell: str) -> str:
 
 
 @contextmanager
-def speaking_to_the_shell() -> Iterator[None]:
+def cli_messages() -> Iterator[None]:
     """Give advice for the command ``boostline``."""
     token = _in_shell.set(True)
     try:

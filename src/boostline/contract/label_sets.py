@@ -48,7 +48,7 @@ class LabelLists:
         return cls(start, label.astype(np.int32))
 
     @classmethod
-    def together(cls, parts: Sequence[LabelLists]) -> LabelLists:
+    def concat(cls, parts: Sequence[LabelLists]) -> LabelLists:
         start = np.zeros(sum(len(one.start) - 1 for one in parts) + 1, np.int64)
         np.cumsum(np.concatenate([one.sizes for one in parts]), out=start[1:])
         return cls(start, np.concatenate([one.values for one in parts]))
@@ -191,7 +191,7 @@ class LabelSets:
         return self
 
     @classmethod
-    def together(cls, parts: Sequence[LabelSets]) -> LabelSets:
+    def concat(cls, parts: Sequence[LabelSets]) -> LabelSets:
         """Several, one after the other. Where labels were added on the way, they are all that there are in the end."""
         k, names = max(one.n_labels for one in parts), parts[0].names
         n = sum(one.n for one in parts)
@@ -205,6 +205,6 @@ class LabelSets:
                 for one in parts
             ]
             return cls(n, k, masks=(relevant, np.concatenate(hidden)), names=names)
-        lists = LabelLists.together([one.relevant for one in parts])
-        hidden_lists = LabelLists.together([one.unknown for one in parts]) if unknown else None
+        lists = LabelLists.concat([one.relevant for one in parts])
+        hidden_lists = LabelLists.concat([one.unknown for one in parts]) if unknown else None
         return cls(n, k, lists=(lists, hidden_lists), names=names)

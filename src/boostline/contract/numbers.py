@@ -54,3 +54,22 @@ def real_number(value: Any, name: str, low: float, high: float, *, open_low: boo
             f"{name} is {value}, but must be in {'(' if open_low else '['}{low:g}, {high:g}]"
         )
     return number
+
+
+#: ``"micro-f1"``, ``"macro-f1"``, or the probability above which a label is named: see `Booster.predict`.
+Optimize = str | float
+
+
+def read_optimize(optimize: Optimize) -> Optimize:
+    """Check what a set of labels is chosen for; a number comes back as a float in (0, 1)."""
+    measures = ("micro-f1", "macro-f1")
+    if isinstance(optimize, str):
+        if optimize not in measures:
+            raise ValueError(
+                f"optimize is {optimize!r}, but must be one of {', '.join(measures)}, or a number in (0, 1)"
+            )
+        return optimize
+    share = real_number(optimize, "optimize", 0, 1)
+    if not 0 < share < 1:
+        raise ValueError(f"optimize is {optimize!r}, but must be in (0, 1)")
+    return share

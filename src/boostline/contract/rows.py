@@ -48,7 +48,7 @@ class Rows:
         return matrix
 
     @classmethod
-    def together(cls, parts: Sequence[Rows]) -> Rows:
+    def concat(cls, parts: Sequence[Rows]) -> Rows:
         """Rows one below the other, as a block; all are dense, or all are sparse."""
         natives: list[Any] = [part.native for part in parts]
         native: NativeRows

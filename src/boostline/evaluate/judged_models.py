@@ -106,7 +106,7 @@ class Candidate:
             return
         kept, predicted = zip(*self._kept, strict=True)
         self._kept, self._n_kept = [], 0
-        sets = LabelSets.together(kept)
+        sets = LabelSets.concat(kept)
         scores, likely = Predicted.joined(predicted)
         block = Ranking(sets.is_relevant, scores, sets.is_unknown)
         for metric, recorder, all_values in zip(

@@ -342,5 +342,5 @@ def _together(rows: Sequence[_Row]) -> Iterator[tuple[Any, LabelSets]]:
     """Make blocks of single examples: one, unless labels were added between them."""
     for _, group in itertools.groupby(rows, key=lambda row: row.sets.n_labels):
         some = list(group)
-        sets = LabelSets.together([row.sets for row in some])
+        sets = LabelSets.concat([row.sets for row in some])
         yield stack_examples([row.x for row in some]), sets

@@ -118,7 +118,7 @@ def removals(model: Any, row: Rows, label: int, groups: Sequence[NDArray[np.int6
     parts = np.empty(len(groups))
     for start in range(0, len(groups), size):
         some = [_without(row, group) for group in groups[start : start + size]]
-        parts[start : start + len(some)] = whole - model.score(Rows.together(some))[:, label]
+        parts[start : start + len(some)] = whole - model.score(Rows.concat(some))[:, label]
     total = float(np.abs(parts).sum())
     return parts / total if total > 0.0 else parts
 

@@ -109,7 +109,7 @@ class Growth(Record):
             self._labels = renamed
             self._space = LabelSpace(self._n_labels, renamed)
 
-    def add_features(self, features: int | Sequence[Any], *, were: str = "missing") -> None:
+    def add_features(self, features: int | Sequence[Any], *, past_values: str = "missing") -> None:
         """Make room for new features: their number, or their names if features have names.
 
         They come last in the rows from now on.
@@ -121,7 +121,7 @@ class Growth(Record):
         ----------
         features
             How many, or what they are called.
-        were
+        past_values
             What they were in the rows so far: "missing", or "zero", like words that had not occurred yet.
 
         Examples
@@ -135,12 +135,12 @@ class Growth(Record):
         """
         with self._turn():
             self._catch_up()
-            self._add_features(features, were)
+            self._add_features(features, past_values)
 
-    def _add_features(self, features: int | Sequence[Any], were: str) -> None:
+    def _add_features(self, features: int | Sequence[Any], past_values: str) -> None:
         n, names = self._new_features(features)
-        if were not in ("missing", "zero"):
-            raise ValueError(f"were is {were!r}, but must be 'missing' or 'zero'")
+        if past_values not in ("missing", "zero"):
+            raise ValueError(f"past_values is {past_values!r}, but must be 'missing' or 'zero'")
         if self._native is None or self._n_features is None:
             raise RuntimeError(
                 "features can be added only after the first example has been learned, because it sets their number"
@@ -152,7 +152,7 @@ class Growth(Record):
         try:
             self._grow(
                 self._native,
-                lambda native: native.grow_features(total, were == "missing"),
+                lambda native: native.grow_features(total, past_values == "missing"),
                 n_features=total,
             )
         except BaseException:

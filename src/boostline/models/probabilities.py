@@ -10,8 +10,8 @@ import numpy as np
 
 from boostline import _core
 from boostline.array_types import BoolArray, FloatArray
+from boostline.contract.numbers import Optimize, read_optimize
 from boostline.contract.rows import read_rows
-from boostline.models.aims import Aim, read_aim
 
 
 class Probabilities:
@@ -48,21 +48,21 @@ class Probabilities:
         found = self._ready(rows.n_features).scores_and_probabilities(rows.native, rows.n_features)
         return (found[0, 0], found[0, 1]) if rows.is_single else (found[:, 0], found[:, 1])
 
-    def thresholds(self, aim: Aim = "micro-f1") -> FloatArray:
+    def thresholds(self, optimize: Optimize = "micro-f1") -> FloatArray:
         """Return for each label the probability above which `predict` names it, (k,); see there."""
-        share = read_aim(aim)
+        share = read_optimize(optimize)
         if isinstance(share, float):
             return np.full(self._n_labels, share)
         return self._ready(self._n_features or 1).thresholds(share == "macro-f1")
 
-    def predict(self, x: Any, aim: Aim = "micro-f1") -> BoolArray:
-        """Return which labels are relevant, chosen for ``aim``: (k,) for one example, (n, k) for a block.
+    def predict(self, x: Any, optimize: Optimize = "micro-f1") -> BoolArray:
+        """Return which labels are relevant, chosen for ``optimize``: (k,) for one example, (n, k) for a block.
 
         Parameters
         ----------
         x
             One example or a block, as in `learn`.
-        aim
+        optimize
             ``"micro-f1"``: all labels count alike, frequent ones most. ``"macro-f1"``: the mean of the labels' own F1;
             rare labels are named more readily. Or a number in (0, 1): the probability above which a label is named.
             If a wrong label costs w and a missed one m, the number is w / (w + m); 0.5 makes the fewest errors.
@@ -76,10 +76,10 @@ class Probabilities:
         >>> model.predict([2.0, -1.0, -1.0, 2.0])
         array([ True, False, False,  True])
         """
-        return self.probabilities(x) > self.thresholds(aim)
+        return self.probabilities(x) > self.thresholds(optimize)
 
     @contextmanager
-    def probabilities_stay(self, stay: bool = True) -> Iterator[None]:
+    def frozen_calibration(self, stay: bool = True) -> Iterator[None]:
         """For `with`: rows that were learned before are learned again. Their scores say nothing about new rows."""
         if self._native is None or not stay:
             yield

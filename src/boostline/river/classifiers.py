@@ -13,10 +13,15 @@ from boostline.adapters import make_booster
 from boostline.array_types import FloatArray
 from boostline.contract.label_sets import UNKNOWN, LabelSets
 from boostline.contract.labels import distinct_labels, read_told
-from boostline.contract.numbers import read_weights, real_number, whole_number
+from boostline.contract.numbers import (
+    Optimize,
+    read_optimize,
+    read_weights,
+    real_number,
+    whole_number,
+)
 from boostline.learners import paper_trees
 from boostline.models import AdaOLMR, Booster, LabelRanker, OnlineBMR
-from boostline.models.aims import Aim, read_aim
 from boostline.models.growth import CannotGrow
 from boostline.river.feature_places import FeaturePlaces
 from boostline.river.scored_labels import ScoredLabels
@@ -35,7 +40,7 @@ class Classifier(base.MultiLabelClassifier):
     learners: Any = None
     _: KW_ONLY
     labels: Sequence[Any] | None = None
-    aim: Aim = "micro-f1"
+    optimize: Optimize = "micro-f1"
     absent: str = "irrelevant"
     n_features: int | None = None
     fill_value: float | None = None
@@ -46,7 +51,7 @@ class Classifier(base.MultiLabelClassifier):
         """Check the parameters and start with nothing known but the labels that were given."""
         if self.absent not in _ABSENT:
             raise ValueError(f"absent is {self.absent!r}, but must be one of {', '.join(_ABSENT)}")
-        read_aim(self.aim)
+        read_optimize(self.optimize)
         if self.n_features is not None:
             whole_number(self.n_features, "n_features", 1)
         if self.fill_value is not None:
@@ -161,7 +166,8 @@ class Classifier(base.MultiLabelClassifier):
             return True
         try:
             self._booster.add_features(
-                n - self._booster.n_features, were="zero" if self.fill_value == 0 else "missing"
+                n - self._booster.n_features,
+                past_values="zero" if self.fill_value == 0 else "missing",
             )
         except CannotGrow:
             return False
@@ -188,7 +194,7 @@ class Classifier(base.MultiLabelClassifier):
         return dict(zip(self._index, self._scores(x).tolist(), strict=True))
 
     def predict_one(self, x: Features, **kwargs: Any) -> dict[Any, bool]:
-        """Tell for each known label whether it is relevant, so that ``aim`` is as large as can be.
+        """Return for each known label whether it is relevant; ``optimize`` says what the choice is good for.
 
         The dict also carries ``scores``, so that the metrics of `boostline.river` can judge the ranking inside of
         River's ``progressive_val_score``.
@@ -197,7 +203,7 @@ class Classifier(base.MultiLabelClassifier):
         if self._booster is None:
             named = [False] * len(scores)
         else:
-            named = (probabilities > self._booster.thresholds(self.aim)).tolist()
+            named = (probabilities > self._booster.thresholds(self.optimize)).tolist()
         return ScoredLabels(zip(self._index, named, strict=True), scores)
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, dict[bool, float]]:
@@ -249,7 +255,7 @@ class LabelRankerClassifier(Classifier):
         As in `boostline.LabelRanker`.
     labels
         Labels that are known from the start. Others are added when they first occur.
-    aim
+    optimize
         What `predict_one` is to be good at: ``"micro-f1"``, ``"macro-f1"``, or the probability above which a label is
         named; see `boostline.LabelRanker.predict`.
     absent
@@ -295,7 +301,7 @@ class AdaOLMRClassifier(Classifier):
         Whose scores are used, as in `boostline.AdaOLMR`; ``"draw"`` is the paper's.
     steps
         As in `boostline.AdaOLMR`.
-    labels, aim, absent, n_features, fill_value, n_threads, seed
+    labels, optimize, absent, n_features, fill_value, n_threads, seed
         As in `LabelRankerClassifier`.
 
     Examples
@@ -323,7 +329,7 @@ class OnlineBMRClassifier(Classifier):
     ----------
     edge, loss
         As in `boostline.OnlineBMR`.
-    learners, labels, aim, absent, n_features, fill_value, n_threads, seed
+    learners, labels, optimize, absent, n_features, fill_value, n_threads, seed
         As in `LabelRankerClassifier`.
 
     Examples

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from boostline.adapters import showing
+from boostline.adapters import explorer_for
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import whole_number
 from boostline.models import Shown
@@ -26,7 +26,7 @@ class ExplorerClassifier(LabelRankerClassifier):
         Number of labels that are shown. Until so many labels are known, nothing is learned: give ``labels``.
     n_explored, rate
         As in `boostline.Explorer`.
-    learners, drift, max_bytes, labels, aim, absent, n_features, fill_value, n_threads, seed
+    learners, drift, max_bytes, labels, optimize, absent, n_features, fill_value, n_threads, seed
         As in `LabelRankerClassifier`.
 
     Examples
@@ -72,7 +72,7 @@ class ExplorerClassifier(LabelRankerClassifier):
         else:
             self._follow_the_booster()
             row = self._features.row(x)
-        shown: Shown = showing(self, self._booster).show(row, turn=turn)
+        shown: Shown = explorer_for(self, self._booster).show(row, turn=turn)
         return shown
 
     def learn_one(
@@ -98,4 +98,4 @@ class ExplorerClassifier(LabelRankerClassifier):
         return max(super()._labels_needed, self.n_shown)
 
     def _teach(self, booster: Booster, rows: Any, sets: LabelSets, weight: Any, shown: Any) -> None:
-        showing(self, booster).learn(rows, sets, weight=weight, shown=shown)
+        explorer_for(self, booster).learn(rows, sets, weight=weight, shown=shown)

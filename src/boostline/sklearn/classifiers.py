@@ -15,10 +15,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from boostline.adapters import logit, make_booster, margins
 from boostline.array_types import FloatArray
 from boostline.contract.label_sets import LabelSets
-from boostline.contract.numbers import unmasked, whole_number
+from boostline.contract.numbers import Optimize, read_optimize, unmasked, whole_number
 from boostline.contract.sparse import is_sparse
 from boostline.models import AdaOLMR, Booster, LabelRanker, OnlineBMR, Shown
-from boostline.models.aims import Aim, read_aim
 from boostline.sklearn import targets
 
 #: Rows given to the booster at a time: bounds the memory of a pass and changes no result.
@@ -34,7 +33,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     learners: Any = None
     _: KW_ONLY
-    aim: Aim = "micro-f1"
+    optimize: Optimize = "micro-f1"
     n_passes: int = 1
     shuffle: bool = True
     random_state: Any = None
@@ -76,7 +75,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for i in range(n_passes):
             order = random.permutation(n) if self.shuffle else np.arange(n)
             # Scores of rows that were learned before say nothing about new rows.
-            with self.booster_.probabilities_stay(i > 0):
+            with self.booster_.frozen_calibration(i > 0):
                 self._pass(X, sets, weights, order)
         return self
 
@@ -115,7 +114,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _checked(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool
     ) -> tuple[Any, Any, FloatArray | None]:
-        read_aim(self.aim)
+        read_optimize(self.optimize)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -182,13 +181,13 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> FloatArray:
         """How much speaks for each label: (n, k); for binary y (n,), above 0 for ``classes_[1]``.
 
-        With Y of shape (n, k) this is the log-odds of `predict_proba` less those of the threshold that serves ``aim``
-        (``booster_.thresholds(aim)``). With a class per row it is the log-odds themselves, since one class is always
-        named. The plain ranking is `rank`.
+        With Y of shape (n, k) this is the log-odds of `predict_proba` less those of the threshold
+        (``booster_.thresholds(optimize)``). With a class per row it is the log-odds themselves, since one class is
+        always named. The plain ranking is `rank`.
         """
         probabilities = self._probabilities(X)
         if self._target.multilabel:
-            return margins(self.booster_, probabilities, self.aim)
+            return margins(self.booster_, probabilities, self.optimize)
         odds = logit(probabilities)
         return odds[:, 1] - odds[:, 0] if len(self.classes_) == 2 else odds
 
@@ -243,7 +242,7 @@ class LabelRankerClassifier(Classifier):
     ----------
     learners, drift, max_bytes
         As in `boostline.LabelRanker`.
-    aim
+    optimize
         What `predict` is to be good at: ``"micro-f1"``, ``"macro-f1"``, or the probability above which a label is
         named; see `boostline.LabelRanker.predict`. It can be changed after fitting.
     n_passes
@@ -292,7 +291,7 @@ class AdaOLMRClassifier(Classifier):
         decide for all rows that a fitted model scores.
     steps
         As in `boostline.AdaOLMR`.
-    aim, n_passes, shuffle, random_state, n_jobs
+    optimize, n_passes, shuffle, random_state, n_jobs
         As in `LabelRankerClassifier`, which also describes the attributes.
 
     Examples
@@ -320,7 +319,7 @@ class OnlineBMRClassifier(Classifier):
     ----------
     edge, loss
         As in `boostline.OnlineBMR`.
-    learners, aim, n_passes, shuffle, random_state, n_jobs
+    learners, optimize, n_passes, shuffle, random_state, n_jobs
         As in `LabelRankerClassifier`, which also describes the attributes.
 
     Examples

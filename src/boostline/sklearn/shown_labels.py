@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from boostline.adapters import showing
+from boostline.adapters import explorer_for
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import whole_number
 from boostline.models import Shown
@@ -28,7 +28,7 @@ class ExplorerClassifier(LabelRankerClassifier):
         Number of labels that are shown; all labels if there are not more.
     n_explored, rate
         As in `boostline.Explorer`.
-    learners, drift, max_bytes, aim, n_passes, shuffle, random_state, n_jobs
+    learners, drift, max_bytes, optimize, n_passes, shuffle, random_state, n_jobs
         As in `LabelRankerClassifier`, which also describes the attributes.
 
     Examples
@@ -69,7 +69,7 @@ class ExplorerClassifier(LabelRankerClassifier):
             target = targets.begin(np.zeros((1, len(classes))), classes)
             X = self._features(X, reset=True)
             self._begin(target)
-        shown: Shown = self._showing().show(X, turn=turn)
+        shown: Shown = self._explorer().show(X, turn=turn)
         return Shown(np.asarray(shown.labels, dtype=self.classes_.dtype), shown.explored)
 
     def partial_fit(
@@ -94,9 +94,9 @@ class ExplorerClassifier(LabelRankerClassifier):
         """
         return self._go_on(X, y, classes, sample_weight, shown)
 
-    def _showing(self) -> Any:
+    def _explorer(self) -> Any:
         whole_number(self.n_shown, "n_shown", 1)
-        return showing(self, self.booster_)
+        return explorer_for(self, self.booster_)
 
     def _teach(self, X: Any, sets: LabelSets, weight: Any, shown: Any) -> None:
-        self._showing().learn(X, sets, weight=weight, shown=shown)
+        self._explorer().learn(X, sets, weight=weight, shown=shown)

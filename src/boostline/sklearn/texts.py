@@ -38,7 +38,7 @@ class TextRows:
             one = [self._counted[i]]
             parts.append(self._features.learn(one) if self._is_new[i] else self._features.rows(one))
             self._is_new[i] = False
-        return Rows.together(parts)
+        return Rows.concat(parts)
 
 
 @dataclass(eq=False, repr=False)

@@ -10,11 +10,10 @@ import numpy as np
 
 from boostline import _core
 from boostline.array_types import FloatArray
-from boostline.contract.numbers import read_weights, whole_number
+from boostline.contract.numbers import Optimize, read_weights, whole_number
 from boostline.contract.rows import Rows
 from boostline.learners import SparseLinear
 from boostline.models import LabelRanker
-from boostline.models.aims import Aim
 from boostline.text.features import Counted, TextFeatures
 from boostline.text.told import Waiting, checked_tags, read_tags, read_texts
 from boostline.text.words import Words
@@ -216,15 +215,15 @@ class TextRanker:
         return self.scores_and_probabilities(text, embedding=embedding)[1]
 
     def predict(
-        self, text: str | Sequence[str], aim: Aim = "micro-f1", *, embedding: Any = None
+        self, text: str | Sequence[str], optimize: Optimize = "micro-f1", *, embedding: Any = None
     ) -> list[Any]:
         """Return the tags to name, best first: a list for a string, else a list of lists.
 
-        What ``aim`` is, `boostline.LabelRanker.predict` says.
+        See `boostline.LabelRanker.predict` for ``optimize``.
         """
         names = self.labels
         likely = self.probabilities(text, embedding=embedding)
-        found = likely > self._booster.thresholds(aim)[: likely.shape[-1]]
+        found = likely > self._booster.thresholds(optimize)[: likely.shape[-1]]
         named = [
             [names[i] for i in np.argsort(-row, kind="stable") if chosen[i]]
             for row, chosen in zip(np.atleast_2d(likely), np.atleast_2d(found), strict=True)

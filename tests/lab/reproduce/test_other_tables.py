@@ -52,7 +52,7 @@ def test_prequential_predicts_before_it_learns(at_hand):
     data, model = small(), LabelRanker(n_labels=7, seed=0)
     named = np.zeros(data.Y.shape, bool)
     for i, (x, y) in enumerate(zip(data.X, data.Y, strict=True)):
-        named[i] = model.predict(x, aim="macro-f1")
+        named[i] = model.predict(x, optimize="macro-f1")
         model.learn(x, y)
     found = made.figures["bibtex"]["macro-f1"]
     assert found["macro"] == pytest.approx(metrics.macro_f1(data.Y, named))

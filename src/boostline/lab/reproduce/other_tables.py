@@ -133,7 +133,7 @@ def prequential(
             ]
         )
     columns = ["", "micro-F1, best of 17", "whose", "micro-F1", "example-F1"]
-    columns += ["macro-F1, MLHAT", "macro-F1", 'macro-F1, aim="macro-f1"']
+    columns += ["macro-F1, MLHAT", "macro-F1", 'macro-F1, optimize="macro-f1"']
     note = (
         "Published: the MLHAT paper (Knowledge-Based Systems, 2024), 17 methods. Ours: LabelRanker with its defaults, "
         "one row at a time, in file order." + _said(left_out)
@@ -205,19 +205,19 @@ def _precisions(
 
 
 def _prequential_f1(data: Dataset, advance: Advance) -> dict[str, Any]:
-    aims = ("micro-f1", "macro-f1")
+    measures = ("micro-f1", "macro-f1")
     model = LabelRanker(n_labels=data.n_labels, seed=0)
-    found = {aim: F1(data.n_labels) for aim in aims}
+    found = {measure: F1(data.n_labels) for measure in measures}
     for i in range(len(data)):
         x, truth = data.X[i : i + 1], _dense(data.Y[i : i + 1])
         likely = model.probabilities(x)
-        for aim in aims:
-            found[aim].update(truth, likely > model.thresholds(aim))
+        for measure in measures:
+            found[measure].update(truth, likely > model.thresholds(measure))
         model.learn(x, truth, return_scores=False)
         advance(1)
     return {
-        aim: {"micro": f1.micro, "macro": f1.macro, "example": f1.example}
-        for aim, f1 in found.items()
+        measure: {"micro": f1.micro, "macro": f1.macro, "example": f1.example}
+        for measure, f1 in found.items()
     }
 
 

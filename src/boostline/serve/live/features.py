@@ -229,7 +229,7 @@ class Features:
             try:
                 for part, were in ((new[:n_numbers], "missing"), (new[n_numbers:], "zero")):
                     if part:
-                        model.add_features(part, were=were)
+                        model.add_features(part, past_values=were)
             except CannotGrow:
                 self.n_left_out += len(new)
                 return
