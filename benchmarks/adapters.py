@@ -111,8 +111,8 @@ def yeast(n_shuffles: int) -> dict[str, dict[str, float]]:
     # Small blocks and steps of 0.01 were tried as well as the defaults, so that the peer is seen at its best.
     models = {
         "LabelRankerClassifier": (LabelRankerClassifier(random_state=SEED), 10),
-        "LabelRankerClassifier(aim='macro-f1')": (
-            LabelRankerClassifier(aim="macro-f1", random_state=SEED),
+        "LabelRankerClassifier(optimize='macro-f1')": (
+            LabelRankerClassifier(optimize="macro-f1", random_state=SEED),
             10,
         ),
         "OnlineBMRClassifier(auto_mix())": (
@@ -120,8 +120,8 @@ def yeast(n_shuffles: int) -> dict[str, dict[str, float]]:
             10,
         ),
         "AdaOLMRClassifier": (SklearnClassifier(random_state=SEED), 10),
-        "AdaOLMRClassifier(aim='macro-f1')": (
-            SklearnClassifier(aim="macro-f1", random_state=SEED),
+        "AdaOLMRClassifier(optimize='macro-f1')": (
+            SklearnClassifier(optimize="macro-f1", random_state=SEED),
             10,
         ),
         "MLPClassifier, single rows": (MLPClassifier(random_state=SEED), 1),

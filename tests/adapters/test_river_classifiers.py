@@ -34,7 +34,7 @@ MODELS = {
     "AdaOLMR": lambda: AdaOLMRClassifier(paper_trees(10)),
     "AdaOLMR without a seed": lambda: AdaOLMRClassifier(paper_trees(10), seed=None),
     "AdaOLMR, draw, counts": lambda: AdaOLMRClassifier(
-        paper_trees(10), expert="draw", aim="macro-f1", fill_value=0.0
+        paper_trees(10), expert="draw", optimize="macro-f1", fill_value=0.0
     ),
     "OnlineBMR": lambda: OnlineBMRClassifier(paper_trees(10), labels=["Class2", "Class1"]),
     "Explorer": ExplorerClassifier,
@@ -325,7 +325,7 @@ def test_weights_reach_the_core():
     ("parameters", "message"),
     [
         ({"absent": "maybe"}, "absent is 'maybe'"),
-        ({"aim": "median"}, "aim is 'median'"),
+        ({"optimize": "median"}, "optimize is 'median'"),
         ({"n_features": 0}, "n_features is 0"),
     ],
 )

@@ -30,7 +30,7 @@ ESTIMATORS = [
     LabelRankerClassifier(random_state=0),
     OnlineBMRClassifier(random_state=0),
     AdaOLMRClassifier(paper_trees(20), random_state=0),
-    AdaOLMRClassifier(paper_trees(20), expert="draw", aim="macro-f1"),
+    AdaOLMRClassifier(paper_trees(20), expert="draw", optimize="macro-f1"),
     OnlineBMRClassifier(paper_trees(20), random_state=0),
     ExplorerClassifier(random_state=0),
 ]

@@ -264,13 +264,13 @@ def test_grid_search_in_a_pipeline(data):
     assert scores.mean() == pytest.approx(search.best_score_)
 
 
-@pytest.mark.parametrize("aim", ["micro-f1", "macro-f1", 0.2])
-def test_decisions_and_probabilities_order_the_rows_alike_for_each_label(data, aim):
+@pytest.mark.parametrize("optimize", ["micro-f1", "macro-f1", 0.2])
+def test_decisions_and_probabilities_order_the_rows_alike_for_each_label(data, optimize):
     X, Y = data
-    model = LabelRankerClassifier(aim=aim, random_state=0).fit(X, Y)
+    model = LabelRankerClassifier(optimize=optimize, random_state=0).fit(X, Y)
     decided, likely = model.decision_function(X), model.predict_proba(X)
     np.testing.assert_array_equal(decided.argsort(axis=0), likely.argsort(axis=0))
-    np.testing.assert_array_equal(decided > 0, model.booster_.predict(X, aim))
+    np.testing.assert_array_equal(decided > 0, model.booster_.predict(X, optimize))
     assert likely.min() > 0
     assert likely.max() < 1
 
@@ -304,7 +304,7 @@ def test_bad_input_is_refused_and_changes_nothing(change, message, data):
 def test_bad_arguments_are_refused(data):
     X, Y = data
     for parameters, message in [
-        ({"aim": "median"}, "aim is 'median'"),
+        ({"optimize": "median"}, "optimize is 'median'"),
         ({"n_passes": 0}, "n_passes is 0"),
         ({"expert": "first"}, "expert is 'first'"),
     ]:
