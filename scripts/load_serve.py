@@ -51,7 +51,7 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         print("http://127.0.0.1:%d" % self.servers[0].sockets[0].getsockname()[1], flush=True)
 
-Server(uvicorn.Config(app, port=0, loop=sys.argv[1], http="httptools", ws="none", lifespan="off", access_log=False,
+Server(uvicorn.Config(app, port=0, loop=sys.argv[1], http="h11", ws="none", lifespan="off", access_log=False,
                       log_config=None, server_header=False, date_header=False, proxy_headers=False)).run()
 """
 

@@ -8,7 +8,7 @@ from serving import LABELS, serving
 
 import boostline as bl
 
-needed = ("uvicorn", "httptools", "prometheus_client")
+needed = ("uvicorn", "h11", "prometheus_client")
 for module in needed:
     pytest.importorskip(module, reason="needs the extra serve: pip install 'boostline[serve]'")
 

@@ -181,8 +181,44 @@ def test_odd_bytes_are_never_an_internal_error_and_never_end_the_service(server)
     assert server.post("/rank", {"features": features(1)}).status == 200
 
 
+@contextlib.asynccontextmanager
+async def listening(service):
+    """The service in this process behind connections; yields its address."""
+    loop = asyncio.get_running_loop()
+    service.attach(loop)
+    config = configured(Application(service, Guard(None)))
+    state = uvicorn.server.ServerState()
+    server = await loop.create_server(lambda: Connection(config, state, {}), "127.0.0.1", 0)
+    yield server.sockets[0].getsockname()
+    server.close()
+
+
+def test_clients_above_the_limit_are_refused_and_the_others_are_served(tmp_path, monkeypatch):
+    monkeypatch.setattr("boostline.serve.http.connection._MOST_CONNECTIONS", 3)
+    store = str(tmp_path / "s.db")
+    open_store(store, bl.LabelRanker(labels=LABELS))
+    service = Service(store)
+
+    async def work():
+        async with listening(service) as address:
+            clients = [await asyncio.open_connection(*address) for _ in range(5)]
+            for reader, _ in clients[3:]:
+                answer = await asyncio.wait_for(reader.read(), 10)
+                assert answer.startswith(b"HTTP/1.1 503") and b"too many connections" in answer
+            for reader, writer in clients[:3]:
+                writer.write(request("/rank", {"features": features(1)}))
+                assert (await reader.readline()).startswith(b"HTTP/1.1 200")
+            for _, writer in clients:
+                writer.close()
+
+    try:
+        asyncio.run(work())
+    finally:
+        service.close()
+
+
 def test_clients_that_send_too_slowly_are_hung_up_on(tmp_path, monkeypatch):
-    monkeypatch.setattr("boostline.serve.http.connection._SILENCE", 0.3)
+    monkeypatch.setattr("boostline.serve.http.connection._HEAD_SECONDS", 0.3)
     store = str(tmp_path / "s.db")
     open_store(store, bl.LabelRanker(labels=LABELS))
     service = Service(store, Settings(limits=Limits(seconds=0.3)))
@@ -200,20 +236,13 @@ def test_clients_that_send_too_slowly_are_hung_up_on(tmp_path, monkeypatch):
         return answer
 
     async def work():
-        loop = asyncio.get_running_loop()
-        service.attach(loop)
-        config = configured(Application(service, Guard(None)))
-        state = uvicorn.server.ServerState()
-        listening = await loop.create_server(lambda: Connection(config, state, {}), "127.0.0.1", 0)
-        address = listening.sockets[0].getsockname()
-        assert await heard(address) == b""  # says nothing
-        assert await heard(address, head[:20]) == b""  # not all headers
-        answer = await heard(address, head + b"\r\n\r\n" + body[:3])  # not all of the body
-        assert answer.startswith(b"HTTP/1.1 408") and b"connection: close" in answer
-        monkeypatch.setattr(config, "timeout_keep_alive", 0.3)
-        answer = await heard(address, whole, head[:20])  # a second request that does not end
-        assert answer.startswith(b"HTTP/1.1 200") and answer.count(b"HTTP/1.1") == 1
-        listening.close()
+        async with listening(service) as address:
+            assert await heard(address) == b""  # says nothing
+            assert await heard(address, head[:20]) == b""  # not all headers
+            answer = await heard(address, head + b"\r\n\r\n" + body[:3])  # not all of the body
+            assert answer.startswith(b"HTTP/1.1 408") and b"connection: close" in answer
+            answer = await heard(address, whole, head[:20])  # a second request that does not end
+            assert answer.startswith(b"HTTP/1.1 200") and answer.count(b"HTTP/1.1") == 1
 
     try:
         asyncio.run(work())

@@ -276,6 +276,16 @@ def test_a_link_to_a_store_is_the_same_store(store, tmp_path):
         StoreLock(store)
 
 
+def test_what_cannot_be_a_store_is_refused_for_what_it_is(tmp_path):
+    for name, words in (
+        ("folder", "is not a regular file"),
+        ("no/s.db", "folder of .* does not exist"),
+    ):
+        (tmp_path / "folder").mkdir(exist_ok=True)
+        with pytest.raises(StoreError, match=words), StoreLock(tmp_path / name):
+            Log(tmp_path / name)
+
+
 def test_a_pipe_is_neither_a_store_nor_a_snapshot(store, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(StoreError, match="is not a regular file"):

@@ -6,19 +6,18 @@ import asyncio
 import contextlib
 import gc
 import logging
-import resource
 import signal
 import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import Any
 
 import uvicorn
 
 from boostline.display.logs import set_up
 from boostline.serve.http.app import Application
-from boostline.serve.http.connection import Connection
+from boostline.serve.http.connection import LARGEST_HEAD, Connection
 from boostline.serve.http.security import Guard
 from boostline.serve.live.service import Service
 from boostline.serve.live.settings import Settings
@@ -27,7 +26,6 @@ from boostline.serve.store.store_lock import StoreLock
 __all__ = ["run"]
 
 _LOG = logging.getLogger("boostline.serve")
-_MOST_CONNECTIONS = 2000
 #: Bytes that the kernel keeps for a client, and how long it keeps them if the client does not read.
 _SEND_BUFFER, _UNREAD_MILLISECONDS = 131072, 20_000
 #: Seconds for which a thread that learns or saves may keep Python from one that answers; usually 5 ms.
@@ -122,7 +120,7 @@ def configured(app: Any) -> uvicorn.Config:
     """How uvicorn serves an application."""
     return uvicorn.Config(
         app,
-        http=cast(Any, Connection),  # any protocol will do
+        http=Connection,
         ws="none",
         lifespan="off",
         access_log=False,
@@ -130,16 +128,10 @@ def configured(app: Any) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,
         date_header=False,
-        limit_concurrency=_most_connections(),
+        h11_max_incomplete_event_size=LARGEST_HEAD,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=20,
     )
-
-
-def _most_connections() -> int:
-    """Half of the files that the process may open, so that the store and its snapshots always find one."""
-    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return min(_MOST_CONNECTIONS, max(1, limit // 2))
 
 
 async def _serve(service: Service, guard: Guard, host: str, port: int) -> None:

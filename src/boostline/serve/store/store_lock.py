@@ -15,7 +15,9 @@ class StoreLock:
 
     def __init__(self, store: str | os.PathLike[str]) -> None:
         path = os.path.realpath(store)
-        if os.path.exists(path) and os.stat(path).st_nlink > 1:
+        if not os.path.isdir(os.path.dirname(path)):
+            raise StoreError(f"the folder of {store} does not exist; give a path in one that does")
+        if os.path.isfile(path) and os.stat(path).st_nlink > 1:
             raise StoreError(
                 f"{store} has a second name (a hard link), under which another server could open it: remove one name"
             )

@@ -6,6 +6,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from orjson import dumps
+
 from boostline.serve.errors import Problem
 from boostline.serve.http.endpoint import ENDPOINTS, Call, Response, endpoint
 from boostline.serve.http.openapi import description
@@ -54,4 +56,9 @@ def static(call: Call) -> Response:
 @endpoint("GET", "/openapi.json", None)
 def openapi(call: Call) -> Any:
     """This description."""
-    return description(ENDPOINTS)
+    return _description()
+
+
+@cache  # anybody may ask for it, without a token
+def _description() -> bytes:
+    return dumps(description(ENDPOINTS))
