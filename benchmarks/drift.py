@@ -183,7 +183,7 @@ def measure(settings: dict[str, Scorer], X: Array, Y: NDArray[np.bool_]) -> dict
     """The loss on the second half, the setting that it is reached with, and the loss over time."""
     found = []
     for setting, scores in settings.items():
-        rows = bl.metrics.rank_loss_rows(Y, scores(X, Y))
+        rows = bl.metrics.RankLoss().rows(Y, scores(X, Y))
         curve = np.nanmean(rows.reshape(PIECES, -1), axis=1).tolist()
         loss = float(np.nanmean(rows[len(rows) // 2 :]))
         found.append({"loss": loss, "setting": setting, "curve": curve})
@@ -229,8 +229,8 @@ def abrupt(seed: int, kind: str, at: int) -> list[float]:
     """The mean loss in each window; last, that of a fresh model that starts at the change, in the last window."""
     X, Y = abrupt_stream(seed, kind, at)
     model, fresh = (bl.LabelRanker(Y.shape[1], seed=seed) for _ in range(2))
-    rows = bl.metrics.rank_loss_rows(Y, model.learn(X, Y))
-    of_fresh = bl.metrics.rank_loss_rows(Y[at:], fresh.learn(X[at:], Y[at:]))
+    rows = bl.metrics.RankLoss().rows(Y, model.learn(X, Y))
+    of_fresh = bl.metrics.RankLoss().rows(Y[at:], fresh.learn(X[at:], Y[at:]))
     found = [float(np.nanmean(rows[at + first : at + last])) for first, last in WINDOWS]
     return [*found, float(np.nanmean(of_fresh[500:]))]
 
@@ -250,7 +250,7 @@ def long(n: int) -> list[dict[str, float]]:
             scores = model.learn(X, Y)
             if not np.isfinite(scores).all():
                 raise AssertionError(f"scores that are not finite near row {at}")
-            losses.append(np.nanmean(bl.metrics.rank_loss_rows(Y, scores)))
+            losses.append(np.nanmean(bl.metrics.RankLoss().rows(Y, scores)))
         part = {
             "rows": float(model.clock),
             "rank loss": float(np.mean(losses)),

@@ -216,5 +216,5 @@ def test_f1_is_about_that_of_predict() -> None:
     given = data()
     model = ranker()
     run = evaluate.train_then_test(model, given, freeze=True)
-    found = bl.metrics.micro_f1(given.Y[N_TRAIN:], model.predict(given.X[N_TRAIN:]))
+    found = bl.metrics.F1(K).update(given.Y[N_TRAIN:], model.predict(given.X[N_TRAIN:])).micro
     assert run.metrics["micro_f1"] == pytest.approx(found, abs=0.02)

@@ -93,7 +93,7 @@ def test_sparse_rows_and_labels(data, logistic, kind, block):
 def test_curve_is_over_the_test_rows(data, logistic):
     run = train_then_test(logistic(), data, window=20)
     S = by_hand(logistic(), data, range(len(data.X)))
-    values = metrics.rank_loss_rows(data.Y[data.n_train :], S)
+    values = metrics.RankLoss().rows(data.Y[data.n_train :], S)
     assert run.curve.n.tolist() == list(range(1, 81))
     assert run.curve.window == 20
     np.testing.assert_allclose(run.curve.cumulative, np.cumsum(values) / np.arange(1, 81))

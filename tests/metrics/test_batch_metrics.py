@@ -16,8 +16,8 @@ from sklearn import metrics as skm
 from boostline import metrics
 
 ROWS = {
-    "rank_loss": metrics.rank_loss_rows,
-    "rank_loss_full": lambda Y, S, unknown=None: metrics.rank_loss_rows(Y, S, "full", unknown),
+    "rank_loss": metrics.RankLoss().rows,
+    "rank_loss_full": metrics.RankLoss("full").rows,
     "coverage": metrics.Coverage().rows,
     "average_precision": metrics.AveragePrecision().rows,
     "one_error": metrics.OneError().rows,
@@ -80,7 +80,7 @@ def test_equal_the_definitions(levels):
     Y, S = random_block(5, n=25, k=5, levels=levels)
     for tie, ties in ((0.5, "half"), (1.0, "full")):
         slow = [slow_rank_loss(y, s, tie) for y, s in zip(Y, S, strict=True)]
-        np.testing.assert_allclose(metrics.rank_loss_rows(Y, S, ties), slow, atol=1e-15)
+        np.testing.assert_allclose(metrics.RankLoss(ties).rows(Y, S), slow, atol=1e-15)
     slow = [slow_one_error(y, s) for y, s in zip(Y, S, strict=True)]
     np.testing.assert_allclose(metrics.OneError().rows(Y, S), slow, atol=1e-15)
     for k in (1, 2, 5, 9):
@@ -90,13 +90,13 @@ def test_equal_the_definitions(levels):
 
 def test_empty_and_full_label_sets():
     Y, S = np.array([[0, 0, 0], [1, 1, 1]]), np.array([[1.0, 2.0, 2.0], [1.0, 2.0, 2.0]])
-    assert metrics.rank_loss_rows(Y, S).tolist() == [0, 0]
+    assert metrics.RankLoss().rows(Y, S).tolist() == [0, 0]
     assert metrics.Coverage().rows(Y, S).tolist() == [0, 3]
     assert metrics.AveragePrecision().rows(Y, S).tolist() == [1, 1]
     assert metrics.OneError().rows(Y, S).tolist() == [0, 0]
     assert metrics.PrecisionAt(2).rows(Y, S).tolist() == [0, 1]
     assert metrics.NDCGAt(2).rows(Y, S).tolist() == [0, 1]
-    assert metrics.n_without_pairs(Y) == 2
+    assert metrics.RankLoss().update(Y, S).n_without_pairs == 2
     # They count in the mean: one row of loss 1 among three.
     Y, S = np.vstack([Y, [[1, 0, 0]]]), np.vstack([S, [[1.0, 2.0, 2.0]]])
     assert metrics.rank_loss(Y, S) == pytest.approx(1 / 3)
@@ -129,7 +129,7 @@ def test_no_known_label_at_all():
     Y, S, unknown = np.array([[0, 0]]), np.array([[0.0, 1.0]]), np.array([[True, True]])
     got = {name: rows(Y, S, unknown=unknown)[0] for name, rows in ROWS.items()}
     assert got == {**dict.fromkeys(ROWS, 0.0), "average_precision": 1.0}
-    assert metrics.n_without_pairs(Y, unknown=unknown) == 1
+    assert metrics.RankLoss().update(Y, S, unknown).n_without_pairs == 1
 
 
 def test_infinite_scores_rank_last_and_first():
@@ -174,11 +174,11 @@ def test_many_rows_go_through_in_pieces():
 @given(st.integers(0, 2**31), st.integers(1, 9), st.integers(1, 4))
 def test_properties(seed, k, levels):
     Y, S = random_block(seed, n=6, k=k, levels=levels)
-    half, full = metrics.rank_loss_rows(Y, S), metrics.rank_loss_rows(Y, S, "full")
+    half, full = metrics.RankLoss().rows(Y, S), metrics.RankLoss("full").rows(Y, S)
     assert np.all((half >= 0) & (half <= full) & (full <= 1))
     # Reversing the scores turns right pairs into wrong ones; ties stay one half.
     with_pairs = Y.any(axis=1) & ~Y.all(axis=1)
-    np.testing.assert_allclose((half + metrics.rank_loss_rows(Y, -S))[with_pairs], 1)
+    np.testing.assert_allclose((half + metrics.RankLoss().rows(Y, -S))[with_pairs], 1)
     permutation = np.random.default_rng(seed).permutation(k)
     for rows in ROWS.values():
         values = rows(Y, S)
@@ -248,8 +248,3 @@ def test_bad_depth(k, error):
     for function in (metrics.precision_at, metrics.ndcg_at):
         with pytest.raises(error, match="k is"):
             function(np.eye(2), np.eye(2), k)
-
-
-def test_count_without_pairs_refuses_one_row():
-    with pytest.raises(ValueError, match=r"Y has shape \(3,\)"):
-        metrics.n_without_pairs(np.ones(3))

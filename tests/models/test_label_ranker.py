@@ -153,7 +153,7 @@ def test_it_recovers_from_abrupt_drift(kind):
     model = bl.LabelRanker(k, seed=0)
     stop = half + 3000
     scores = model.learn(X[:stop], Y[:stop])
-    loss = bl.metrics.rank_loss_rows(Y[:stop], scores)
+    loss = bl.metrics.RankLoss().rows(Y[:stop], scores)
     before = loss[half - 500 : half].mean()
     assert model.n_restarts == 1
     windows = [loss[half + end - 500 : half + end].mean() for end in range(600, 2001, 100)]

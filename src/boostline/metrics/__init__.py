@@ -11,25 +11,19 @@ from boostline.metrics import streaming
 from boostline.metrics.functions import (
     average_precision,
     coverage,
-    n_without_pairs,
     ndcg_at,
     one_error,
     precision_at,
     rank_loss,
-    rank_loss_rows,
 )
-from boostline.metrics.label_set_scores import F1, example_f1, macro_f1, micro_f1
+from boostline.metrics.label_set_scores import F1
 from boostline.metrics.probability_scores import (
     ProbabilityTally,
     calibration_error,
     expected_calibration_error,
     log_loss,
 )
-from boostline.metrics.propensities import (
-    PropensityScoredPrecisionAt,
-    propensities,
-    propensity_scored_precision_at,
-)
+from boostline.metrics.propensities import PropensityScoredPrecisionAt, propensities
 from boostline.metrics.sorted_scores import Ranking, ranking
 from boostline.metrics.streaming import *  # noqa: F403 - a new metric is named in its own file
 
@@ -41,19 +35,13 @@ __all__ = [
     "average_precision",
     "calibration_error",
     "coverage",
-    "example_f1",
     "expected_calibration_error",
     "log_loss",
-    "macro_f1",
-    "micro_f1",
-    "n_without_pairs",
     "ndcg_at",
     "one_error",
     "precision_at",
     "propensities",
-    "propensity_scored_precision_at",
     "rank_loss",
-    "rank_loss_rows",
     "ranking",
 ]
 __all__ += streaming.__all__

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boostline.array_types import BoolArray, FloatArray
 from boostline.contract.labels import LabelSpace
@@ -17,6 +18,7 @@ from boostline.metrics.sorted_scores import read_scores
 
 #: Probabilities are moved so far away from 0 and 1, as scikit-learn does for float64.
 _LEAST = float(np.finfo(np.float64).eps)
+_BINS, _DRAWS = 15, 50
 
 
 def log_loss(Y: Any, P: Any, unknown: Any = None) -> float:
@@ -27,21 +29,15 @@ def log_loss(Y: Any, P: Any, unknown: Any = None) -> float:
     >>> log_loss([{0}, {1}], [[0.5, 0.5], [0.5, 0.5]])
     0.6931471805599453
     """
-    return float(np.mean(_log_losses(*_read(Y, P, unknown))))
+    tally = ProbabilityTally()
+    tally.update(Y, P, unknown)
+    return tally.log_loss
 
 
-def _log_losses(relevant: BoolArray, known: BoolArray, p: FloatArray) -> FloatArray:
-    p = np.clip(p, _LEAST, 1 - _LEAST)
-    loss = -np.where(relevant, np.log(p), np.log1p(-p))
-    return np.asarray((loss * known).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
-
-
-def calibration_error(
-    Y: Any, P: Any, *, top: int | None = 5, n_bins: int = 15, unknown: Any = None
-) -> float:
+def calibration_error(Y: Any, P: Any, *, top: int | None = 5, unknown: Any = None) -> float:
     """Expected calibration error (ECE): how far probabilities are from the share that came true.
 
-    Probabilities are put into bins of equal width; the error is the mean distance between probability and share in a
+    Probabilities are put into 15 bins of equal width; the error is the mean distance between probability and share in a
     bin, weighted by what is in it.
 
     Parameters
@@ -51,8 +47,6 @@ def calibration_error(
     top
         Only the labels with so many highest probabilities in each row; None for all. Most labels of a row are far from
         relevant, and whoever knows how frequent they are is well calibrated on those.
-    n_bins
-        Number of bins.
 
     Examples
     --------
@@ -61,15 +55,13 @@ def calibration_error(
     >>> round(calibration_error([{0}, {1}, {0}, {0}], [[0.95, 0.05]] * 4, top=1), 3)
     0.2
     """
-    relevant, known, p = _read(Y, P, unknown)
-    p, relevant = _highest(p, relevant, known, top)
-    return _binned(p, relevant, n_bins)
+    tally = ProbabilityTally(top=top)
+    tally.update(Y, P, unknown)
+    return tally.calibration_error
 
 
-def expected_calibration_error(
-    P: Any, *, top: int | None = 5, n_bins: int = 15, draws: int = 50, seed: int = 0
-) -> float:
-    """The `calibration_error` that perfect probabilities would have: labels are drawn from the probabilities.
+def expected_calibration_error(P: Any, *, top: int | None = 5, seed: int = 0) -> float:
+    """The `calibration_error` that perfect probabilities would have: the mean of 50 draws of labels from them.
 
     With few rows even perfect probabilities are off by chance. Compare a model's error with this one.
 
@@ -83,10 +75,10 @@ def expected_calibration_error(
     p = np.atleast_2d(read_scores(P, "P")).astype(np.float64)
     chosen, _ = _highest(p, np.zeros(p.shape, np.bool_), np.ones(p.shape, np.bool_), top)
     rng = np.random.default_rng(seed)
-    errors = [
-        _binned(chosen, rng.random(chosen.size) < chosen, n_bins)
-        for _ in range(whole_number(draws, "draws", 1))
-    ]
+    errors = []
+    for _ in range(_DRAWS):
+        gaps = np.bincount(_bin(chosen), chosen - (rng.random(chosen.size) < chosen), _BINS)
+        errors.append(np.abs(gaps).sum() / max(1, chosen.size))
     return float(np.mean(errors))
 
 
@@ -97,7 +89,7 @@ class ProbabilityTally:
 
     Parameters
     ----------
-    top, n_bins
+    top
         As in `calibration_error`.
 
     Examples
@@ -109,9 +101,9 @@ class ProbabilityTally:
     (0.654, 0.083)
     """
 
-    def __init__(self, *, top: int | None = 5, n_bins: int = 15) -> None:
-        self._top = None if top is None else whole_number(top, "top", 1)
-        self._gaps = np.zeros(whole_number(n_bins, "n_bins", 1))
+    def __init__(self, *, top: int | None = 5) -> None:
+        self._top = top
+        self._gaps = np.zeros(_BINS)
         self._n_judged = 0
         self._total = 0.0
         self.n = 0
@@ -122,11 +114,12 @@ class ProbabilityTally:
 
     def update_read(self, relevant: BoolArray, known: BoolArray, p: FloatArray) -> FloatArray:
         """The same for a block of indicators (n, k) that have been read already."""
-        values = _log_losses(relevant, known, p)
+        likely = np.clip(p, _LEAST, 1 - _LEAST)
+        losses = -np.where(relevant, np.log(likely), np.log1p(-likely)) * known
+        values = np.asarray(losses.sum(axis=1) / np.maximum(known.sum(axis=1), 1))
         p, happened = _highest(p, relevant, known, self._top)
-        place = np.clip((p * len(self._gaps)).astype(np.intp), 0, len(self._gaps) - 1)
         # One after the other, so that blocks leave the bits of their rows.
-        np.add.at(self._gaps, place, p - happened)
+        np.add.at(self._gaps, _bin(p), p - happened)
         self._total = float(np.add.accumulate(np.concatenate(([self._total], values)))[-1])
         self._n_judged += p.size
         self.n += len(values)
@@ -174,10 +167,5 @@ def _highest(
     )
 
 
-def _binned(p: FloatArray, happened: BoolArray, n_bins: int) -> float:
-    n_bins = whole_number(n_bins, "n_bins", 1)
-    if not p.size:
-        return 0.0
-    place = np.minimum((p * n_bins).astype(np.intp), n_bins - 1)
-    gaps = np.bincount(place, p, n_bins) - np.bincount(place, happened, n_bins)
-    return float(np.abs(gaps).sum() / p.size)
+def _bin(p: FloatArray) -> NDArray[np.intp]:
+    return np.clip((p * _BINS).astype(np.intp), 0, _BINS - 1)

@@ -12,7 +12,6 @@ from typing import Any, Self
 import numpy as np
 
 from boostline.array_types import FloatArray
-from boostline.contract.label_sets import LabelSets
 from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import whole_number
 from boostline.metrics.sorted_scores import Ranking
@@ -42,31 +41,17 @@ def propensities(Y: Any, *, a: float = 0.55, b: float = 1.5) -> FloatArray:
     if len(shape) != 2 or not shape[0]:
         raise ValueError(f"Y has shape {tuple(shape)}, but must be indicators (n, k) of some rows")
     n, k = int(shape[0]), int(shape[1])
-    sets: LabelSets = LabelSpace(k).read(Y, n, False, None, "Y")
+    sets = LabelSpace(k).read(Y, n, False, None, "Y")
     counts = np.bincount(sets.relevant.values, minlength=k)
     c = (np.log(n) - 1) * (b + 1) ** a
     return np.asarray(1 / (1 + c * (counts + b) ** -a))
 
 
-def propensity_scored_precision_at(
-    Y: Any, S: Any, k: int, propensities: Any, unknown: Any = None
-) -> float:
+class PropensityScoredPrecisionAt(Metric):
     """Propensity-scored precision of the k ranked first, over the largest that any ranking could have.
 
     This is PSP@k of the Extreme Classification Repository, from 0 to 1: sums over all rows are divided, not means of
     rows. Ties are averaged over the orders that break them.
-
-    Examples
-    --------
-    >>> propensity_scored_precision_at([{0}, {1}], [[2, 1, 0], [2, 1, 0]], 1, [0.9, 0.3, 0.9])
-    0.25
-    """
-    metric = PropensityScoredPrecisionAt(k, propensities)
-    return metric.update(Y, S, unknown).get()
-
-
-class PropensityScoredPrecisionAt(Metric):
-    """The same along a stream: update with one example or a block.
 
     Parameters
     ----------

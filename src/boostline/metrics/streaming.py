@@ -60,9 +60,15 @@ class Metric(ABC):
     def rows_of(self, block: Ranking) -> FloatArray:
         """Value of each row of a sorted block."""
 
-    def rows(self, relevant: Any, scores: Any, unknown: Any = None) -> FloatArray:
-        """Value of each row, without changing the metric."""
-        blocks = sorted_blocks(relevant, scores, unknown)
+    def rows(
+        self,
+        relevant: Any,
+        scores: Any,
+        unknown: Any = None,
+        names: tuple[str, str] = ("relevant", "scores"),
+    ) -> FloatArray:
+        """Value of each row, without changing the metric; errors call the arguments by these names."""
+        blocks = sorted_blocks(relevant, scores, unknown, names)
         return np.concatenate([self.rows_of(block) for block in blocks])
 
     def update(self, relevant: Any, scores: Any, unknown: Any = None) -> Self:
@@ -114,10 +120,13 @@ class Metric(ABC):
 class RankLoss(Metric):
     """Share of the (relevant, irrelevant) pairs in the wrong order.
 
+    A row without pairs (no relevant label, or no irrelevant one) has no loss and counts in the mean.
+
     Parameters
     ----------
     ties
-        A tied pair counts "half" (the paper's convention) or as a "full" error (scikit-learn's).
+        A tied pair counts "half" (the paper's convention) or as a "full" error (scikit-learn's
+        `label_ranking_loss`).
 
     Examples
     --------
@@ -143,6 +152,8 @@ class RankLoss(Metric):
 class Coverage(Metric):
     """Depth of the ranking at which all relevant labels are found.
 
+    Tied labels take the worst rank, and a row without relevant labels counts 0.
+
     Examples
     --------
     >>> Coverage().update([{0}, {1}], [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0]]).get()
@@ -159,6 +170,8 @@ class Coverage(Metric):
 
 class AveragePrecision(Metric):
     """Label ranking average precision (LRAP): mean precision at the relevant labels' ranks.
+
+    Tied labels take the worst rank, and a row without pairs counts 1.
 
     Examples
     --------
@@ -177,6 +190,9 @@ class AveragePrecision(Metric):
 class OneError(Metric):
     """Share of examples whose first label is not relevant.
 
+    If several labels share the best score, the example counts the share of them that is not relevant. An example
+    without relevant labels counts 0: no ranking could do better.
+
     Examples
     --------
     >>> OneError().update([{0}, {1}], [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0]]).get()
@@ -193,6 +209,9 @@ class OneError(Metric):
 
 class PrecisionAt(Metric):
     """Share of relevant labels among the k ranked first.
+
+    Ties at the cut are averaged over the orders that break them. A row with fewer than k known labels is divided by
+    their number; a row without relevant labels counts 0.
 
     Examples
     --------
@@ -214,6 +233,8 @@ class PrecisionAt(Metric):
 
 class NDCGAt(Metric):
     """Normalised discounted cumulative gain of the k ranked first (of all for None).
+
+    The discount is log2(rank + 1), ties are averaged, and a row without relevant labels counts 0.
 
     Examples
     --------

@@ -40,7 +40,7 @@ def test_xc_has_the_published_figures_and_ours_by_hand(at_hand):
     frozen = made.figures["bibtex"]["frozen"]
     assert frozen["p@3"] == pytest.approx(100 * metrics.precision_at(data.Y[test], scores, 3))
     likely = metrics.propensities(data.Y[order[:100]])
-    expected = metrics.propensity_scored_precision_at(data.Y[test], scores, 5, likely)
+    expected = metrics.PropensityScoredPrecisionAt(5, likely).update(data.Y[test], scores).get()
     assert frozen["psp@5"] == pytest.approx(100 * expected)
     learning = model.learn(data.X[test], data.Y[test])
     found = made.figures["bibtex"]["learning"]["p@1"]
@@ -55,8 +55,9 @@ def test_prequential_predicts_before_it_learns(at_hand):
         named[i] = model.predict(x, optimize="macro-f1")
         model.learn(x, y)
     found = made.figures["bibtex"]["macro-f1"]
-    assert found["macro"] == pytest.approx(metrics.macro_f1(data.Y, named))
-    assert found["example"] == pytest.approx(metrics.example_f1(data.Y, named))
+    expected = metrics.F1(7).update(data.Y, named)
+    assert found["macro"] == pytest.approx(expected.macro)
+    assert found["example"] == pytest.approx(expected.example)
     assert ".347" in made.table.markdown()
 
 
