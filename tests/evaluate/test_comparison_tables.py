@@ -1,4 +1,4 @@
-"""A comparison as a frame, Markdown, LaTeX and a picture; tests of significance; wrappers of scikit-learn's models."""
+"""A comparison as a frame, Markdown, LaTeX and a picture; wrappers of scikit-learn's models."""
 
 from __future__ import annotations
 
@@ -62,33 +62,8 @@ def test_the_picture_is_drawn(result, tmp_path):
 def test_the_same_rows_are_compared(result):
     run = result.runs["linear", "shuffled"][0]
     assert run.values["rank_loss"].mean() == pytest.approx(run.rank_loss)
-    found = result.test("linear", "counts_only")
     pair = [result.runs[m, "shuffled"][0].values["rank_loss"] for m in ("linear", "counts_only")]
-    assert found.n == 150
-    assert found.p_value == pytest.approx(stats.wilcoxon(*pair).pvalue)
-    assert found.p_value < 0.001
-    assert np.isnan(result.test("linear", "counts_only", over="runs").p_value)
-    with pytest.raises(ValueError, match="no model 'trees'"):
-        result.test("linear", "trees")
-
-
-def test_friedman_and_nemenyi_are_those_of_demsar():
-    """The example of Demšar (2006), Table 6: 14 data sets, 4 models."""
-    values = {
-        "C4.5": [.763, .599, .954, .628, .882, .936, .661, .583, .775, 1.000, .940, .619, .972, .957],
-        "C4.5+m": [.768, .591, .971, .661, .888, .931, .668, .583, .838, 1.000, .962, .666, .981, .978],
-        "C4.5+cf": [.771, .590, .968, .654, .886, .916, .609, .563, .866, 1.000, .965, .614, .9751, .946],
-        "C4.5+m+cf": [.798, .569, .967, .657, .898, .931, .685, .625, .875, 1.000, .962, .669, .975, .970],
-    }  # fmt: skip
-    found = evaluate.friedman_nemenyi(values, bigger_is_better=True)
-    ranks = found.mean_ranks
-    expected = {"C4.5": 3.143, "C4.5+m": 2.000, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}
-    for name, rank in expected.items():
-        assert ranks[name] == pytest.approx(rank, abs=0.04)
-    assert found.critical_difference == pytest.approx(2.569 * np.sqrt(4 * 5 / (6 * 14)), abs=0.01)
-    assert found.p_value < 0.05
-    with pytest.raises(ValueError, match="for two models use wilcoxon"):
-        evaluate.friedman_nemenyi({"a": [1, 2], "b": [2, 1]})
+    assert stats.wilcoxon(*pair).pvalue < 0.001
 
 
 def test_models_of_scikit_learn_are_peers():
@@ -116,31 +91,3 @@ def test_models_of_scikit_learn_are_peers():
     )
     with pytest.raises(TypeError, match="without partial_fit"):
         evaluate.SklearnPeer(trees, 3)
-
-
-@pytest.mark.gate
-def test_a_classifier_of_scikit_learn_is_a_weak_learner():
-    linear_model = pytest.importorskip("sklearn.linear_model")
-    X = np.random.default_rng(0).normal(size=(300, 3))
-    Y = X.max(axis=1, keepdims=True) <= X
-    weak = evaluate.SklearnWeakLearner(
-        linear_model.SGDClassifier(loss="log_loss", random_state=0), 3
-    )
-    model = bl.AdaOLMR(3, learners=[weak], seed=0)
-    scores = model.learn(X, Y)
-    assert bl.metrics.rank_loss(Y[150:], scores[150:]) < 0.25
-
-
-@pytest.mark.gate
-def test_a_classifier_of_river_is_a_weak_learner():
-    tree = pytest.importorskip("river.tree")
-    X = np.random.default_rng(0).normal(size=(300, 3))
-    Y = X.max(axis=1, keepdims=True) <= X
-    weak = evaluate.RiverWeakLearner(tree.HoeffdingTreeClassifier(grace_period=20), 3)
-    assert weak.weighted
-    model = bl.AdaOLMR(3, learners=[weak], seed=0)
-    np.testing.assert_allclose(weak.predict(X[0]), 1 / 3)
-    scores = model.learn(X, Y)
-    assert bl.metrics.rank_loss(Y[150:], scores[150:]) < 0.25
-    with pytest.raises(TypeError, match="without predict_proba_one"):
-        evaluate.RiverWeakLearner(object(), 3)

@@ -13,7 +13,7 @@ from sklearn.linear_model import SGDClassifier
 
 import boostline as bl
 from boostline import metrics
-from boostline.evaluate import compare, prequential, train_then_test
+from boostline.evaluate import prequential, train_then_test
 from boostline.evaluate.baselines import DecayedCounts
 from boostline.learners import paper_trees
 from boostline.river import AdaOLMRClassifier
@@ -62,22 +62,6 @@ def test_block_never_changes_the_result_of_a_foreign_model(data, protocol):
         loss, sizes = run(block=block)
         assert loss == pytest.approx(want, abs=1e-12)
         assert sizes == {1}
-    # Mini-batches are there for the asking, and then block= changes nothing either.
-    together = [run(block=block, mini_batch=20) for block in (1, 30, 256)]
-    assert len({loss for loss, _ in together}) == 1
-    assert together[0][0] != pytest.approx(want, abs=1e-3)
-    assert all(sizes == {20} for _, sizes in together)
-
-
-@pytest.mark.gate
-def test_mini_batches_of_labels_that_arrive_together(data):
-    model = MiniBatches(5)
-    prequential(model, data, delay=[9 - i % 10 for i in range(240)], mini_batch=5)
-    assert set(model.sizes) == {5}
-    with pytest.raises(ValueError, match="mini_batch is 0, but must be at least 1"):
-        prequential(model, data, mini_batch=0)
-    result = compare({"a": lambda seed: MiniBatches(5)}, data, ["file"], [0], mini_batch=10)
-    assert 0 < result.mean("a", "file") < 1
 
 
 def pipeline():

@@ -162,13 +162,6 @@ def test_compare_has_them_in_every_form() -> None:
     of_model = {(one["model"], one["order"]): one["mean"] for one in result.to_dict()["results"]}
     assert of_model["ranker", "file"]["ece"] == result.mean("ranker", "file", "ece")
     assert "ece" not in of_model["counts", "file"]
-    assert result.test("ranker", "ranker", "log_loss").p_value == 1
-    with pytest.raises(
-        ValueError, match=r"metric is 'ece', but rows of model 'ranker' .* over='runs'"
-    ):
-        result.test("ranker", "ranker", "ece")
-    with pytest.raises(ValueError, match="rows of model 'counts'"):
-        result.test("ranker", "counts", "log_loss")
 
 
 def test_they_may_be_named_among_the_metrics() -> None:

@@ -253,21 +253,6 @@ def test_a_model_that_takes_no_unknown_labels_is_named():
         prequential(Neither(3), stream)
 
 
-def test_callback_sees_every_prediction_in_turn(data, logistic):
-    seen = []
-    model = logistic()
-    S = by_hand(logistic(), data.X, data.Y, [0] * 240)
-    result = prequential(
-        model,
-        data,
-        callback=lambda i, y, scores: seen.append((i, y.copy(), scores["OnlineLogistic"])),
-    )
-    assert [i for i, _, _ in seen] == list(range(240))
-    np.testing.assert_array_equal([y for _, y, _ in seen], data.Y)
-    np.testing.assert_array_equal([s for _, _, s in seen], S)
-    assert result.n == 240
-
-
 def test_curves(make, logistic):
     data = make(n=3000)
     result = prequential(logistic(), data, window=100)

@@ -13,15 +13,9 @@ from boostline.evaluate.comparison import Comparison, compare
 from boostline.evaluate.curves import Curve
 from boostline.evaluate.holdout import row_order, train_then_test
 from boostline.evaluate.judged_models import STANDARD
-from boostline.evaluate.peers import (
-    BatchPeer,
-    RiverWeakLearner,
-    SklearnPeer,
-    SklearnWeakLearner,
-)
+from boostline.evaluate.peers import BatchPeer, SklearnPeer
 from boostline.evaluate.reports import label_report, records_csv
 from boostline.evaluate.runs import Run, Seconds
-from boostline.evaluate.significance import PairedTest, RankTest, friedman_nemenyi, wilcoxon
 from boostline.evaluate.test_then_learn import Prequential, prequential
 
 __all__ = [
@@ -29,21 +23,15 @@ __all__ = [
     "BatchPeer",
     "Comparison",
     "Curve",
-    "PairedTest",
     "Prequential",
-    "RankTest",
-    "RiverWeakLearner",
     "Run",
     "Seconds",
     "SklearnPeer",
-    "SklearnWeakLearner",
     "baselines",
     "compare",
-    "friedman_nemenyi",
     "label_report",
     "prequential",
     "records_csv",
     "row_order",
     "train_then_test",
-    "wilcoxon",
 ]

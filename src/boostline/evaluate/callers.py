@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -94,20 +93,15 @@ class BoosterCaller(Caller):
 
 
 class PlainCaller(Caller):
-    """Anything with `score` and `learn`: gets arrays, one example at a time unless it says that `blocks_are_rows`.
+    """Anything with `score` and `learn`: gets arrays, one example at a time unless it has `blocks_are_rows`.
 
     Its scores are taken for probabilities if it says that `scores_are_probabilities`. If it has
     `learn_with_probabilities` and `scores_and_probabilities`, which return both, these are called.
-
-    Parameters
-    ----------
-    batch
-        Rows per call. With 1 the model is only ever called with single examples.
     """
 
-    def __init__(self, name: str, model: Any, batch: int) -> None:
+    def __init__(self, name: str, model: Any) -> None:
         super().__init__(name, model)
-        self._batch = sys.maxsize if getattr(model, "blocks_are_rows", False) else batch
+        self._takes_blocks = bool(getattr(model, "blocks_are_rows", False))
         self._takes_unknown: bool | None = None
         self._gives_both = all(callable(getattr(model, method, None)) for method in _OF_BOTH)
 
@@ -121,7 +115,7 @@ class PlainCaller(Caller):
 
     def _in_batches(self, method: str, X: Any, sets: LabelSets) -> Predicted:
         X = X.matrix if isinstance(X, Named) else X
-        step = 1 if isinstance(X, list) else min(self._batch, sets.n)
+        step = sets.n if self._takes_blocks and not isinstance(X, list) else 1
         parts = [slice(start, start + step) for start in range(0, sets.n, step)]
         return Predicted.joined([self._call(method, take_rows(X, p), sets.take(p)) for p in parts])
 
@@ -228,7 +222,7 @@ def is_river(model: Any) -> bool:
     )
 
 
-def caller_for(name: str, model: Any, batch: int) -> Caller:
+def caller_for(name: str, model: Any) -> Caller:
     """The way to call this model; refuses objects that are no models."""
     if getattr(type(model), "learn", None) is Booster.learn:
         return BoosterCaller(name, model)
@@ -240,7 +234,7 @@ def caller_for(name: str, model: Any, batch: int) -> Caller:
                 f"model {name!r} is a {type(model).__name__} without {method}(), but must have score(x) and "
                 "learn(x, relevant), or be a River model with score_one or predict_proba_one"
             )
-    return PlainCaller(name, model, batch)
+    return PlainCaller(name, model)
 
 
 def _dicts(X: Any) -> Iterator[Mapping[Any, Any]]:

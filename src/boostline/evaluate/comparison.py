@@ -13,7 +13,6 @@ from boostline.evaluate.holdout import Order, train_then_test
 from boostline.evaluate.judged_models import STANDARD, MetricLike
 from boostline.evaluate.reports import Report
 from boostline.evaluate.runs import OF_PROBABILITIES, Run
-from boostline.evaluate.significance import PairedTest, wilcoxon
 
 
 @dataclass(frozen=True)
@@ -32,59 +31,17 @@ class Comparison(Report):
     stopped: bool
 
     def mean(self, model: str, order: str, metric: str = "rank_loss") -> float:
-        """Return the mean over the seeds; NaN if none was run."""
-        values = self.values(model, order, metric)
+        """Return the mean over the seeds; NaN if none was run, or of a probability that the model does not have."""
+        values = [
+            run.metrics[metric]
+            for run in self.runs[model, order]
+            if metric in run.metrics or metric not in OF_PROBABILITIES
+        ]
         return statistics.fmean(values) if values else math.nan
-
-    def sd(self, model: str, order: str, metric: str = "rank_loss") -> float:
-        """Return the standard deviation over the seeds (n - 1); NaN with fewer than two."""
-        values = self.values(model, order, metric)
-        return statistics.stdev(values) if len(values) > 1 else math.nan
 
     def _lines(self) -> Iterator[tuple[dict[str, str], list[Run]]]:
         for (model, order), runs in self.runs.items():
             yield {"model": model, "order": order}, runs
-
-    def test(
-        self,
-        first: str,
-        second: str,
-        metric: str = "rank_loss",
-        *,
-        order: str | None = None,
-        over: str = "rows",
-    ) -> PairedTest:
-        """Whether two models differ by more than chance: Wilcoxon's signed-rank test of paired values.
-
-        Parameters
-        ----------
-        first, second
-            Names of the models.
-        metric
-            What is compared.
-        order
-            Order of the rows; None for the last one that was run.
-        over
-            ``"rows"``: the values of the same test rows, in the first run of each. ``"runs"``: the means of runs with
-            the same seed; fewer than 6 cannot tell.
-        """
-        if over not in ("rows", "runs"):
-            raise ValueError(f"over is {over!r}, but must be 'rows' or 'runs'")
-        order = order if order is not None else [o for _, o in self.runs][-1]
-        for model in (first, second):
-            if (model, order) not in self.runs:
-                raise ValueError(f"there is no model {model!r} with the order {order!r}")
-        a, b = self.runs[first, order], self.runs[second, order]
-        n = min(len(a), len(b))
-        if over == "runs" or n == 0:
-            return wilcoxon(*([run.metrics[metric] for run in runs[:n]] for runs in (a, b)))
-        for model, runs in ((first, a), (second, b)):
-            if metric in OF_PROBABILITIES and metric not in runs[0].values:
-                raise ValueError(
-                    f"metric is {metric!r}, but rows of model {model!r} have no value of it"
-                    + ("; use over='runs'" if metric in runs[0].metrics else "")
-                )
-        return wilcoxon(a[0].values[metric], b[0].values[metric])
 
     def to_dict(self, curves: bool = False) -> dict[str, Any]:
         """Return the result as values for JSON."""
@@ -96,19 +53,14 @@ class Comparison(Report):
                     "model": model,
                     "order": order,
                     "n_runs": len(runs),
-                    "mean": {name: _or_none(self.mean(model, order, name)) for name in metrics},
-                    "sd": {name: _or_none(self.sd(model, order, name)) for name in metrics},
+                    "mean": {
+                        name: None if math.isnan(mean := self.mean(model, order, name)) else mean
+                        for name in metrics
+                    },
                     "runs": [run.to_dict(curves) for run in runs],
                 }
             )
         return {"results": results, "stopped": self.stopped}
-
-    def values(self, model: str, order: str, metric: str) -> list[float]:
-        """Return one value per run; fewer for metrics of probabilities, which not every model has."""
-        runs = self.runs[model, order]
-        if metric in OF_PROBABILITIES:
-            runs = [run for run in runs if metric in run.metrics]
-        return [run.metrics[metric] for run in runs]
 
 
 def compare(
@@ -119,7 +71,6 @@ def compare(
     metrics: MetricLike | Iterable[MetricLike] = STANDARD,
     *,
     block: int = 256,
-    mini_batch: int = 1,
     freeze: bool = False,
     progress: ProgressLike = None,
 ) -> Comparison:
@@ -130,7 +81,7 @@ def compare(
     models
         Name -> function of a seed that makes a new model. The seed is also that of the shuffling,
         so all models see the same shuffled rows.
-    data, metrics, block, mini_batch, freeze, progress
+    data, metrics, block, freeze, progress
         As in `train_then_test`.
     orders
         Orders of the rows. Report both: on rows sorted by class, file order says little.
@@ -176,7 +127,6 @@ def compare(
                 seed,
                 metrics,
                 block=block,
-                mini_batch=mini_batch,
                 freeze=freeze,
                 progress=lambda done, _, first=i * n: advance.to(first + done),  # type: ignore[misc]
                 name=name,
@@ -185,7 +135,3 @@ def compare(
                 return Comparison(runs, stopped=True)
             runs[name, order].append(run)
     return Comparison(runs, stopped=False)
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else value

@@ -22,7 +22,6 @@ from boostline.evaluate.judged_models import (
 from boostline.evaluate.long_jobs import Interrupt
 from boostline.evaluate.runs import Run
 from boostline.evaluate.streams import Item, Labels, NamedData
-from boostline.evaluate.test_then_learn import whole_blocks
 
 Order = Literal["file", "shuffled"]
 
@@ -35,7 +34,6 @@ def train_then_test(
     metrics: MetricLike | Iterable[MetricLike] = STANDARD,
     *,
     block: int = 256,
-    mini_batch: int = 1,
     window: int | None = None,
     progress: ProgressLike = None,
     freeze: bool = False,
@@ -62,8 +60,8 @@ def train_then_test(
         Seed of the shuffling. None draws one; the result has it.
     metrics
         Names or metrics; the rank loss is always among them.
-    block, mini_batch
-        As in `prequential`. `block` affects the speed, not the result.
+    block
+        Rows that are worked on together. It affects the speed, not the result.
     window
         Rows in the window of the curves; None takes a tenth of the test rows.
     progress
@@ -91,9 +89,9 @@ def train_then_test(
     >>> round(run.rank_loss, 4)
     0.0167
     """
-    block = whole_blocks(block, mini_batch)
+    block = whole_number(block, "block", 1)
     [(given, checked)] = named_models(model if name is None else {name: model}).items()
-    caller = caller_for(given, checked, mini_batch)
+    caller = caller_for(given, checked)
     parts = NamedData(data, "data", [caller])
     if not hasattr(data, "n_train"):
         raise TypeError(f"data is a {type(data).__name__} without n_train")

@@ -1,19 +1,16 @@
-"""Models of scikit-learn and River, ready to be compared in an evaluation, or to be weak learners.
+"""Models of scikit-learn, ready to be compared in an evaluation. River's multi-label models need no wrapper.
 
-River's multi-label models need no wrapper to be compared; `RiverWeakLearner` makes its classifiers weak learners.
 `SklearnPeer` learns online through ``partial_fit``. `BatchPeer` is for estimators that only have ``fit``: it is fitted
 once to the train rows and stays as it is.
 """
 
 from __future__ import annotations
 
-import copy
-import inspect
 from typing import Any
 
 import numpy as np
 
-from boostline.array_types import BoolArray, FloatArray
+from boostline.array_types import FloatArray
 from boostline.contract.sparse import is_sparse
 
 
@@ -132,145 +129,6 @@ class BatchPeer(_Peer):
     def learn(self, x: Any, relevant: Any) -> FloatArray:
         """Return the scores; learns nothing."""
         return self.score(x)
-
-
-class _WeakLearner:
-    """What the weak learners share: they learn the label with the lowest cost, and can start again."""
-
-    def __init__(self, model: Any, n_labels: int) -> None:
-        self._new = copy.deepcopy(model)
-        self.model = model
-        self.n_labels = n_labels
-
-    def predict(self, x: Any) -> FloatArray:
-        """Votes: a distribution over the labels."""
-        votes = self._votes(x)
-        total = votes.sum()
-        if not (0 < total < np.inf):
-            return np.full(self.n_labels, 1 / self.n_labels)
-        return np.asarray(votes / total)
-
-    def learn(self, x: Any, relevant: BoolArray, costs: FloatArray, weight: float) -> None:
-        """Learn from one example."""
-        if weight > 0:
-            self._learn(x, int(np.argmin(costs)), weight)
-
-    def reset(self) -> None:
-        """Forget everything."""
-        self.model = copy.deepcopy(self._new)
-
-    def _votes(self, x: Any) -> FloatArray:
-        raise NotImplementedError
-
-    def _learn(self, x: Any, label: int, weight: float) -> None:
-        raise NotImplementedError
-
-
-class SklearnWeakLearner(_WeakLearner):
-    """A single-label classifier with ``partial_fit`` (such as ``SGDClassifier``) as a weak learner of a booster.
-
-    It learns the label with the lowest cost, weighted by how much that matters, and votes by its probabilities.
-
-    Parameters
-    ----------
-    estimator
-        Has ``partial_fit(X, y, classes, sample_weight)`` and ``predict_proba``, or ``predict``.
-    n_labels
-        Number of labels, k.
-
-    Examples
-    --------
-    >>> import numpy as np, boostline as bl
-    >>> from sklearn.linear_model import SGDClassifier
-    >>> from boostline.evaluate import SklearnWeakLearner
-    >>> X = np.random.default_rng(0).normal(size=(400, 3))
-    >>> weak = SklearnWeakLearner(SGDClassifier(loss="log_loss", random_state=0), 3)
-    >>> model = bl.AdaOLMR(3, learners=[weak], seed=0)
-    >>> scores = model.learn(X, X == X.max(axis=1, keepdims=True))
-    >>> bl.metrics.rank_loss(X[200:] == X[200:].max(axis=1, keepdims=True), scores[200:]) < 0.2
-    True
-    """
-
-    def __init__(self, estimator: Any, n_labels: int) -> None:
-        if not hasattr(estimator, "partial_fit"):
-            raise TypeError(
-                f"estimator is a {type(estimator).__name__} without partial_fit, but must learn online"
-            )
-        super().__init__(estimator, n_labels)
-
-    def _votes(self, x: Any) -> FloatArray:
-        votes = np.zeros(self.n_labels)
-        if not hasattr(self.model, "classes_"):  # not fitted
-            return votes
-        if hasattr(self.model, "predict_proba"):
-            return np.asarray(np.nan_to_num(self.model.predict_proba(_rows(x))[0], nan=0.0))
-        votes[int(self.model.predict(_rows(x))[0])] = 1.0
-        return votes
-
-    def _learn(self, x: Any, label: int, weight: float) -> None:
-        classes = np.arange(self.n_labels)
-        self.model.partial_fit(
-            _rows(x), np.array([label]), classes=classes, sample_weight=np.array([weight])
-        )
-
-
-class RiverWeakLearner(_WeakLearner):
-    """A single-label classifier or pipeline of River as a weak learner of a booster.
-
-    It learns the label with the lowest cost and votes by its probabilities. Features are named by their column, 0, 1,
-    and so on.
-
-    Parameters
-    ----------
-    model
-        Has ``predict_proba_one`` and ``learn_one``.
-    n_labels
-        Number of labels, k.
-    weighted
-        Whether ``learn_one`` is told by ``w`` how much the label matters, as River's trees and forests take it. None:
-        if it has that parameter.
-
-    Examples
-    --------
-    >>> import numpy as np, boostline as bl
-    >>> from river import naive_bayes
-    >>> from boostline.evaluate import RiverWeakLearner
-    >>> X = np.random.default_rng(0).normal(size=(400, 3))
-    >>> Y = X == X.max(axis=1, keepdims=True)
-    >>> model = bl.AdaOLMR(3, learners=[RiverWeakLearner(naive_bayes.GaussianNB(), 3)], seed=0)
-    >>> scores = model.learn(X, Y)
-    >>> bl.metrics.rank_loss(Y[200:], scores[200:]) < 0.2
-    True
-    """
-
-    def __init__(self, model: Any, n_labels: int, *, weighted: bool | None = None) -> None:
-        for method in ("predict_proba_one", "learn_one"):
-            if not hasattr(model, method):
-                raise TypeError(
-                    f"model is a {type(model).__name__} without {method}, but must be a classifier of River"
-                )
-        if weighted is None:
-            weighted = "w" in inspect.signature(model.learn_one).parameters
-        super().__init__(model, n_labels)
-        self.weighted = weighted
-
-    def _votes(self, x: Any) -> FloatArray:
-        votes = np.zeros(self.n_labels)
-        for label, share in self.model.predict_proba_one(_named(x)).items():
-            if share > 0:  # not NaN either
-                votes[int(label)] = share
-        return votes
-
-    def _learn(self, x: Any, label: int, weight: float) -> None:
-        self.model.learn_one(_named(x), label, **({"w": weight} if self.weighted else {}))
-
-
-def _named(x: Any) -> dict[int, float]:
-    """A row as River takes it; of a sparse row what is stored."""
-    if is_sparse(x):
-        row = x.tocsr()
-        return dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
-    return dict(enumerate(np.ravel(x).tolist()))
 
 
 def _rows(x: Any) -> Any:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from boostline.array_types import BoolArray
 from boostline.contract.frames import take_rows
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import whole_number
@@ -34,10 +33,6 @@ from boostline.evaluate.streams import (
     split,
     stack_examples,
 )
-from boostline.metrics.sorted_scores import Floats
-
-#: Called after each prediction with the example's number, its indicators and each model's scores.
-Callback = Callable[[int, BoolArray, dict[str, Floats]], object]
 
 
 @dataclass(frozen=True)
@@ -109,9 +104,7 @@ def prequential(
     delay: DelayLike = 0,
     window: int = 1000,
     block: int = 256,
-    mini_batch: int = 1,
     progress: ProgressLike = None,
-    callback: Callback | None = None,
 ) -> Prequential:
     """Predict each example of a stream, and learn it once its labels have arrived.
 
@@ -138,15 +131,11 @@ def prequential(
         Examples in the window of the curves.
     block
         Examples that are worked on together. It changes the speed, never the result. With 1, each
-        example is learned before the next is taken from the stream.
-    mini_batch
-        Models that do not promise by `blocks_are_rows = True` that a block is learned exactly as
-        the loop of its rows are called with one example at a time. A larger number hands them so
-        many together, which may change their result.
+        example is learned before the next is taken from the stream. Models that do not promise by
+        `blocks_are_rows = True` that a block is learned exactly as the loop of its rows are called
+        with one example at a time.
     progress
         True, False, None (on a terminal) or a function of (examples done, in all or None).
-    callback
-        Called after each prediction with (number, indicators, {name: scores}).
 
     Returns
     -------
@@ -165,10 +154,10 @@ def prequential(
     0.165
     """
     whole_number(window, "window", 1)
-    block = whole_blocks(block, mini_batch)
+    whole_number(block, "block", 1)
     named = named_models(models)
     settings = make_metrics(metrics)
-    callers = [caller_for(name, model, mini_batch) for name, model in named.items()]
+    callers = [caller_for(name, model) for name, model in named.items()]
     candidates = [Candidate(caller, settings, window, block) for caller in callers]
     delays = Delays(delay)
     interrupt = Interrupt()
@@ -176,10 +165,10 @@ def prequential(
     with show_progress(progress, what, length_of(stream), "examples") as advance, interrupt:
         items = interrupt.items(read_items(stream, delays.field, block, callers))
         player: _AtOnce | _Delayed
-        if delays.none and callback is None:
+        if delays.none:
             player = _AtOnce(candidates, block, advance)
         else:
-            player = _Delayed(candidates, block, advance, delays, callback)
+            player = _Delayed(candidates, block, advance, delays)
         labels = None
         for item in items:
             if labels is None:
@@ -203,12 +192,6 @@ def prequential(
         max_pending=player.max_pending,
         stopped=interrupt.stopped,
     )
-
-
-def whole_blocks(block: int, mini_batch: int) -> int:
-    """Check both; the size of a block that holds whole mini-batches, so that it can change no result."""
-    whole_number(mini_batch, "mini_batch", 1)
-    return mini_batch * max(1, whole_number(block, "block", 1) // mini_batch)
 
 
 @dataclass(slots=True)
@@ -267,18 +250,12 @@ class _Delayed:
     """
 
     def __init__(
-        self,
-        candidates: list[Candidate],
-        block: int,
-        advance: Advance,
-        delays: Delays,
-        callback: Callback | None,
+        self, candidates: list[Candidate], block: int, advance: Advance, delays: Delays
     ) -> None:
         self._candidates = candidates
         self._block = block
         self._advance = advance
         self._delays = delays
-        self._callback = callback
         self._unscored: list[_Row] = []
         self._heap: list[tuple[int, int, _Row]] = []
         self._n = 0
@@ -304,7 +281,7 @@ class _Delayed:
         heapq.heappush(self._heap, (arrival, now, row))
         self.max_pending = max(self.max_pending, len(self._heap))
         arrived = self._heap[0][0] <= now
-        if arrived or self._callback is not None or len(self._unscored) >= self._block:
+        if arrived or len(self._unscored) >= self._block:
             self._score()
         if arrived:
             due = []
@@ -321,15 +298,9 @@ class _Delayed:
     def _score(self) -> None:
         rows, self._unscored = self._unscored, []
         for X, sets in _together(rows):
-            scores = {}
             for candidate in self._candidates:
-                predicted = candidate.caller.score(X, sets)
-                scores[candidate.name] = predicted.scores
-                candidate.record(sets, predicted)
+                candidate.record(sets, candidate.caller.score(X, sets))
             self._advance(sets.n)
-            if self._callback is not None:  # then there is one row at a time
-                last = {name: one[-1] for name, one in scores.items()}
-                self._callback(self._n - 1, sets.is_relevant[-1], last)
 
     def _learn(self, rows: list[_Row]) -> None:
         for start in range(0, len(rows), self._block):
