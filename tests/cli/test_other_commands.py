@@ -73,7 +73,7 @@ def test_inspect_writes_a_page_that_needs_nothing_else(model_file, boostline, tm
     done = boostline("inspect", "m.blm", "--html", "page.html", "--data", "data.csv", "--row", "2")
     assert done.code == 0, done.err
     page = (tmp_path / "page.html").read_text()
-    assert page.count("<picture>") == 6
+    assert page.count("<picture>") == 4
     assert "http" not in page.replace("http-equiv", "")
     for text in ("<h2>Learning</h2>", "<h2>Why", "<h2>Labels</h2>", "tag_music"):
         assert text in page

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boostline.inspect import TextExplanation, explain, explain_text
+from boostline.inspect import Explanation, explain
 from boostline.text import TextRanker
 
 
@@ -20,7 +20,7 @@ def tagger():
 
 def test_words_that_speak_for_a_tag_are_found(tagger):
     why = explain(tagger, "My Invoice, and the red line", "billing")
-    assert isinstance(why, TextExplanation)
+    assert isinstance(why, Explanation)
     assert why.features[0].name == "invoice"
     assert why.features[0].part > 0
     against = {part.name for part in why.features if part.part < 0}
@@ -42,7 +42,7 @@ def test_parts_are_shares_of_the_exact_sum(tagger):
 
 
 def test_words_are_highlighted_where_they_stand(tagger):
-    why = explain_text(tagger, "<b>INVOICE</b> & red", "billing")
+    why = explain(tagger, "<b>INVOICE</b> & red", "billing")
     assert "[INVOICE]" in why.marked()
     assert "~red~" in why.marked()
     html = why.html()
@@ -55,7 +55,7 @@ def test_words_are_highlighted_where_they_stand(tagger):
 
 @pytest.mark.parametrize("text", ["", "\ud800", "nothing known", "東京 ﬁnvoice", "a\x00b"])
 def test_odd_texts_are_explained(tagger, text):
-    why = explain_text(tagger, text, "billing")
+    why = explain(tagger, text, "billing")
     assert why.marked().translate({ord(c): None for c in "[]~"}) == text
     assert why.to_dict()["text"] == text
 
@@ -74,7 +74,7 @@ def test_an_embedding_is_one_feature():
     vectors = rng.normal(size=(2, 8))
     for _ in range(20):
         model.learn(["same", "same"], [{"a"}, {"b"}], embedding=vectors)
-    why = explain_text(model, "same", "a", embedding=vectors[0])
+    why = explain(model, "same", "a", embedding=vectors[0])
     assert why.features[0].name == "(embedding)"
     assert why.features[0].part > 0.5
 

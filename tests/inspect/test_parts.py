@@ -266,14 +266,6 @@ def test_trees_are_explained_by_removal():
     assert why.features
 
 
-def test_without_features_nothing_is_taken_out():
-    X, Y = table()
-    model = bl.LabelRanker(K)
-    model.learn(X, Y)
-    why = explain(model, X[0], 0, by_feature=False)
-    assert (why.features, why.linear, why.rows) == ([], [], [])
-
-
 def test_a_model_that_has_learned_nothing_is_explained():
     why = explain(bl.LabelRanker(K), np.zeros(3), 0)
     assert len(why.features) == 3

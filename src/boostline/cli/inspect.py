@@ -70,7 +70,7 @@ def inspect(
     label_rows = None
     if recorder is not None and recorder.labels is not None:
         label_rows = _label_rows(recorder.labels, loaded)
-    why = paths = None
+    why = None
     if data is not None:
         given = Input(data, None, format, drop, None, delimiter, encoding, zero_based, text)
         unseen = Unseen()
@@ -80,11 +80,6 @@ def inspect(
         else:
             x = rows.number(row)
             why = look.explain(loaded, x, _label(loaded, x, label), names=names)
-            paths = {
-                i: look.tree_path(loaded, i, x, names)[0]
-                for i in why.top(3)
-                if why.kinds[i] == "hoeffding_tree"
-            }
         report(unseen, given)
     if html is not None:
         page = look.html_report(
@@ -99,7 +94,7 @@ def inspect(
     if json:
         _print_json(model, loaded, names, label_rows, why)
     elif why is not None:
-        _print_why(loaded, why, paths or {}, top)
+        _print_why(loaded, why, top)
     else:
         _print_tables(model, loaded, names, label_rows, top)
     if html is not None:
@@ -180,26 +175,26 @@ def _print_json(path: Path, model: Any, names: Any, labels: Any, why: Any) -> No
 
 def _print_tables(path: Path, model: Any, names: Any, labels: Any, top: int) -> None:
     from boostline import inspect as look
-    from boostline.inspect import report
+    from boostline.inspect import page
     from boostline.inspect.summaries import summary_in_words
 
     print_pairs([*summary_in_words(model), ("file", size(path.stat().st_size))], title=str(path))
     booster = booster_of(model)
     rows = look.learners(booster)
-    tables = [report.learner_table(rows, _title("Learners that matter most", len(rows), top))]
+    tables = [page.learner_table(rows, _title("Learners that matter most", len(rows), top))]
     features = [row for row in look.feature_splits(booster, names) if row.splits]
     if features:
         title = _title("Features that split", len(features), top)
-        tables.append(report.feature_table(features, title))
+        tables.append(page.feature_table(features, title))
     if labels is not None:
-        title = _title("Labels ranked worst", len(report.with_enough_rows(labels)), top)
-        tables.append(report.label_table(labels, title))
+        title = _title("Labels ranked worst", len(page.with_enough_rows(labels)), top)
+        tables.append(page.label_table(labels, title))
     for table in tables:
         print_table(table, top or None)
 
 
-def _print_why(model: Any, why: Any, paths: dict[int, Any], top: int) -> None:
-    from boostline.inspect import report
+def _print_why(model: Any, why: Any, top: int) -> None:
+    from boostline.inspect import page
 
     if is_text_model(model):
         typer.echo((why.terminal() if shows_colours() else why.marked()) + "\n")
@@ -215,11 +210,9 @@ def _print_why(model: Any, why: Any, paths: dict[int, Any], top: int) -> None:
     )
     if why.features:
         title = _title("Words" if is_text_model(model) else "Features", len(why.features), top)
-        print_table(report.part_table(why, title), top or None)
+        print_table(page.part_table(why, title), top or None)
     if why.rows:
-        print_table(report.past_table(why, "Past rows"), top or None)
-    for i, steps in paths.items():
-        typer.echo(f"tree {i}: " + (", ".join(map(str, steps)) or "has not split"))
+        print_table(page.past_table(why, "Past rows"), top or None)
 
 
 def _title(text: str, n: int, top: int) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from boostline.array_types import FloatArray
 from boostline.contract.labels import LabelSpace
 from boostline.contract.rows import Rows, read_rows
 from boostline.contract.text_models import is_text_model
+from boostline.inspect.learner_rows import names_of_votes
 from boostline.inspect.parts import (
     FeaturePart,
     PastRow,
@@ -20,24 +23,12 @@ from boostline.inspect.parts import (
     removals,
     strongest_rows,
 )
-from boostline.inspect.trees import kinds_of_votes, names_of_votes, trees_of
 from boostline.models.evidence import Evidence
 
-
-class Step(NamedTuple):
-    """One decision on the way through a tree: ``value <= threshold`` goes left."""
-
-    feature: int
-    name: str
-    value: float
-    threshold: float
-    goes: str  # "left" or "right"
-
-    def __str__(self) -> str:
-        if np.isnan(self.value):
-            return f"{self.name} is missing, goes {self.goes}"
-        sign = "<=" if self.goes == "left" else ">"
-        return f"{self.name} = {self.value:.4g} {sign} {self.threshold:.4g}"
+# Colours of the terminal: bold green for what speaks for the tag, red for what speaks against it.
+_FOR, _AGAINST, _PLAIN = "\x1b[1;32m", "\x1b[31m", "\x1b[0m"
+# Words that matter less than this, compared with the one that matters most, are not highlighted.
+_LEAST = 0.2
 
 
 @dataclass(frozen=True)
@@ -58,10 +49,8 @@ class Explanation:
         to add 0.
     lifts : ndarray (N,)
         The same, less what the learner adds to the average label: what moves this label up or down among the others.
-    kinds : list of str
-        What each learner is.
     names : list of str
-        The same with what tells learners of one kind apart, such as the member of a committee.
+        What each learner is.
     features : list of FeaturePart
         What each feature of the row says for the label or against it, the most important first. It is the share of
         the feature in what the linear members say; without such members, in how much lower the score is without it.
@@ -71,6 +60,22 @@ class Explanation:
     rows : list of PastRow
         The past rows that speak most for or against the label, by members that remember rows (`Kernel`,
         `Neighbours`, `SparseLinear`).
+    text : str or None
+        The text that was ranked; its ``features`` are words.
+    spans : list of (start, stop, part)
+        Where the words stand in the text, and what they add.
+
+    Examples
+    --------
+    >>> from boostline.inspect import explain
+    >>> from boostline.text import TextRanker
+    >>> tagger = TextRanker()
+    >>> tagger.learn(["red wine", "old bread", "red wine", "old bread"], [{"drink"}, {"food"}] * 2)
+    >>> why = explain(tagger, "Red apple wine", "drink")
+    >>> sorted(part.name for part in why.features[:2])
+    ['red', 'wine']
+    >>> why.marked()
+    '[Red] apple [wine]'
     """
 
     label: int
@@ -79,16 +84,44 @@ class Explanation:
     rank: int
     shares: FloatArray
     lifts: FloatArray
-    kinds: list[str]
     names: list[str]
     features: list[FeaturePart] = field(default_factory=list)
     linear: list[Evidence] = field(default_factory=list)
     rows: list[PastRow] = field(default_factory=list)
+    text: str | None = None
+    spans: list[tuple[int, int, float]] = field(default_factory=list)
 
     def top(self, n: int = 5) -> list[int]:
         """Return the learners that move the label most, up or down."""
         order = np.argsort(-np.abs(self.lifts), kind="stable")
         return [int(i) for i in order[:n]]
+
+    def html(self) -> str:
+        """Return the explained text as HTML, with words marked by how much they add."""
+        pieces = []
+        for piece, strength in self._pieces():
+            if strength == 0.0:
+                pieces.append(escape(piece))
+                continue
+            side = "for" if strength > 0 else "against"
+            pieces.append(
+                f'<mark class="{side}" style="--strength: {abs(strength):.2f}">{escape(piece)}</mark>'
+            )
+        return "".join(pieces)
+
+    def terminal(self) -> str:
+        """Return the explained text for a terminal, with colours."""
+        return "".join(
+            piece if strength == 0.0 else f"{_FOR if strength > 0 else _AGAINST}{piece}{_PLAIN}"
+            for piece, strength in self._pieces()
+        )
+
+    def marked(self) -> str:
+        """Return the explained text without colours: [words for it], and ~words against it~."""
+        return "".join(
+            piece if strength == 0.0 else (f"[{piece}]" if strength > 0 else f"~{piece}~")
+            for piece, strength in self._pieces()
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as values for JSON."""
@@ -102,7 +135,24 @@ class Explanation:
             "learners": self.names,
             "features": [part.to_dict() for part in self.features],
             "rows": [row.to_dict() for row in self.rows],
-        }
+        } | ({} if self.text is None else {"text": self.text, "spans": self.spans})
+
+    def _pieces(self) -> list[tuple[str, float]]:
+        """Pieces of the text, and how much each adds, from -1 to 1; 0 for what is not highlighted."""
+        text = self.text or ""
+        strength = np.zeros(len(text) + 1)
+        for start, stop, part in self.spans:
+            strength[start:stop] += part
+        strongest = np.abs(strength).max()
+        if strongest > 0:
+            strength /= strongest
+        strength[np.abs(strength) < _LEAST] = 0.0
+        cuts = [0, *(np.flatnonzero(np.diff(strength[:-1])) + 1).tolist(), len(text)]
+        return [
+            (text[start:stop], float(strength[start]))
+            for start, stop in itertools.pairwise(cuts)
+            if stop > start
+        ]
 
 
 def explain(
@@ -111,9 +161,11 @@ def explain(
     label: Any,
     *,
     names: Sequence[str] | None = None,
-    by_feature: bool = True,
+    embedding: Any = None,
 ) -> Explanation:
     """Explain the score of a label for one row, by learners, features, and past rows.
+
+    A model without linear members scores the row once without each of its features.
 
     Parameters
     ----------
@@ -125,14 +177,8 @@ def explain(
         The label, by name or by index.
     names
         Names of the features; default: the model's, or their numbers.
-    by_feature
-        Whether to find the parts of features and past rows. A model without linear members scores the row once
-        without each of its features.
-
-    Returns
-    -------
-    Explanation
-        Of a text a `TextExplanation`, which has its words.
+    embedding
+        Of a text, if the model has embeddings.
 
     Examples
     --------
@@ -148,15 +194,13 @@ def explain(
     True
     """
     if is_text_model(model):
-        from boostline.inspect.texts import explain_text
-
-        return explain_text(model, x, label, by_feature=by_feature)
+        return _explain_text(model, x, label, embedding)
     index = LabelSpace(model.n_labels, model.labels).index(label, f"label is {label!r}")
     row = read_rows(x, model.features)
     if row.n != 1:
         raise ValueError(f"x has {row.n} rows, but must be one row (d,)")
-    groups = feature_groups(row, model.features if names is None else names) if by_feature else []
-    found, shares = explain_row(model, row, index, [group.columns for group in groups])
+    groups = feature_groups(row, model.features if names is None else names)
+    found, shares = _explain_row(model, row, index, [group.columns for group in groups])
     parts = [
         FeaturePart(int(group.columns[0]), group.name, group.value, float(share))
         for group, share in zip(groups, shares, strict=True)
@@ -168,7 +212,7 @@ def explain(
     )
 
 
-def explain_row(
+def _explain_row(
     model: Any, row: Rows, label: int, groups: Sequence[Any], n_labels: int | None = None
 ) -> tuple[dict[str, Any], FloatArray]:
     """Fields of an `Explanation` among the first ``n_labels``, and the parts of groups of features."""
@@ -191,64 +235,46 @@ def explain_row(
         "rank": int(np.flatnonzero(order == label)[0]) + 1,
         "shares": own[:, label],
         "lifts": own[:, label] - own.mean(axis=1),
-        "kinds": kinds_of_votes(model),
         "names": names_of_votes(model),
         "linear": linear,
         "rows": strongest_rows(past, model.learner_weights),
     }, parts
 
 
-def tree_path(
-    model: Any, learner: int, x: Any, names: Sequence[str] | None = None
-) -> tuple[list[Step], dict[Any, float]]:
-    """Return the decisions of one tree for a row, and the weights of the labels in its leaf.
-
-    Parameters
-    ----------
-    model, x
-        A booster and one row of features.
-    learner
-        Index of a learner that is a tree.
-    names
-        Names of the features; default: the model's, or their numbers.
-
-    Returns
-    -------
-    steps, masses
-        `masses` is by label name (or index), heaviest first; labels that never came here are left out.
-
-    Examples
-    --------
-    >>> import boostline as bl
-    >>> model = bl.AdaOLMR(n_labels=2, learners=bl.learners.paper_trees(1))
-    >>> _ = model.learn([1.0, 0.0], {0})
-    >>> steps, masses = tree_path(model, 0, [1.0, 0.0])
-    >>> steps, list(masses)
-    ([], [0])
-    """
-    trees = trees_of(model)
-    if learner not in trees:
-        kinds = kinds_of_votes(model)
-        what = kinds[learner] if 0 <= learner < len(kinds) else "nothing"
-        raise ValueError(f"learner {learner} is {what}, but must be a tree that has learned")
-    tree = trees[learner]
-    rows = read_rows(x, model.features)
-    if (rows.n, rows.n_features) != (1, model.n_features):
-        raise ValueError(
-            f"x has {rows.n} rows of {rows.n_features} features, but must be one row of {model.n_features}"
-        )
-    row = rows.dense[0]
-    names = model.features if names is None else names
-    steps, node = [], 0
-    while tree.covariate[node] >= 0:
-        feature = int(tree.features[tree.covariate[node]])
-        value, threshold = float(row[feature]), float(tree.threshold[node])
-        right = bool(tree.nan_right[node]) if np.isnan(value) else value > threshold
-        name = f"feature {feature}" if names is None else str(names[feature])
-        steps.append(Step(feature, name, value, threshold, "right" if right else "left"))
-        node = int(tree.left[node]) + right
-    here = slice(tree.first_label[node], tree.first_label[node + 1])
-    order = np.argsort(-tree.mass[here], kind="stable")
-    labels = tree.label[here][order].tolist()
-    shown = labels if model.labels is None else [model.labels[i] for i in labels]
-    return steps, dict(zip(shown, tree.mass[here][order].tolist(), strict=True))
+def _explain_text(model: Any, text: Any, tag: Any, embedding: Any) -> Explanation:
+    """`explain` for a `boostline.text.TextRanker`."""
+    if not isinstance(text, str):
+        raise TypeError(f"x is a {type(text).__name__}, but must be one text")
+    index = LabelSpace(model.n_labels, model.labels).index(tag, f"label is {tag!r}")
+    row = model.rows(text, embedding=embedding)
+    features, booster = model.text_features, model.booster
+    spans = list(features.words.spans(text))
+    columns = features.columns_of([span.term for span in spans])
+    assert isinstance(row.native, tuple)
+    stored = set(row.native[1].tolist())
+    by_column: dict[int, list[Any]] = {}
+    for span, column in zip(spans, columns.tolist(), strict=True):
+        if column in stored:
+            by_column.setdefault(column, []).append(span)
+    groups = [np.array([column]) for column in by_column]
+    if embedding is not None:
+        groups.append(np.arange(features.n_embedding))
+    found, shares = _explain_row(booster, row, index, groups, model.n_labels)
+    names = [" / ".join(dict.fromkeys(span.name for span in own)) for own in by_column.values()]
+    columns_and_names = [*zip(by_column, names, strict=True), (0, "(embedding)")]
+    parts = [
+        FeaturePart(column, name, None, float(part))
+        for (column, name), part in zip(columns_and_names, shares, strict=False)
+    ]
+    places = [
+        (span.start, span.stop, part.part)
+        for own, part in zip(by_column.values(), parts, strict=False)
+        for span in own
+    ]
+    return Explanation(
+        **found,
+        name=model.labels[index],
+        features=sorted(parts, key=lambda part: -abs(part.part)),
+        text=text,
+        spans=places,
+    )

@@ -111,7 +111,7 @@ class LabelLosses:
         ]
 
 
-def label_table(
+def labels(
     scores: Any, relevant: Any, names: Sequence[Any] | None = None, unknown: Any = None
 ) -> list[LabelRow]:
     """Return how well each label is ranked, from scores (n, k) and indicators (n, k).
@@ -120,7 +120,7 @@ def label_table(
 
     Examples
     --------
-    >>> rows = label_table([[0.9, 0.5, 0.1]], [[False, True, False]], ["a", "b", "c"])
+    >>> rows = labels([[0.9, 0.5, 0.1]], [[False, True, False]], ["a", "b", "c"])
     >>> rows[0].name, rows[0].missed
     ('b', 0.5)
     """

@@ -1,15 +1,19 @@
-"""Which learners matter: weights, edges, sizes."""
+"""Which learners matter: names, weights, edges, sizes; and which features their trees split on."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boostline.array_types import FloatArray
-from boostline.inspect.trees import details_of_votes, kinds_of_votes, trees_of, vote_name
+from boostline.learners import Committee, from_config
 from boostline.models import LabelRanker
+
+TREE_KIND = "hoeffding_tree"
 
 
 @dataclass(frozen=True)
@@ -19,7 +23,7 @@ class LearnerRow:
     Attributes
     ----------
     index : int
-        Its place, from 0; `Booster.votes` has its votes in this row.
+        Its position, from 0; `Booster.votes` has its votes in this row.
     kind : str
         What it is, ``hoeffding_tree`` for example.
     detail : str
@@ -35,7 +39,7 @@ class LearnerRow:
         ``|weight| * listened`` as a share of all learners'.
     expert_loss : float
         Mean rank loss of the expert that consists of the learners up to this one; of a LabelRanker, of this one alone.
-    nodes, leaves, depth : int or None
+    nodes, depth : int or None
         Of trees.
     """
 
@@ -48,13 +52,12 @@ class LearnerRow:
     importance: float
     expert_loss: float
     nodes: int | None = None
-    leaves: int | None = None
     depth: int | None = None
 
     @property
     def name(self) -> str:
         """Kind and detail, for people."""
-        return vote_name(self.kind, self.detail)
+        return _name(self.kind, self.detail)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as values for JSON."""
@@ -73,14 +76,13 @@ def learners(model: Any) -> list[LearnerRow]:
     >>> [row.importance for row in learners(model)]
     [0.25, 0.25, 0.25, 0.25]
     """
-    trees = trees_of(model)
+    trees = _trees_of(model)
     weights, heard = model.learner_weights, listened(model)
     edges = None if isinstance(model, LabelRanker) else model.edges()
-    shares = importances(model)
+    shares = _importances(model)
     examples = max(1, int(model.label_set_sizes.sum()))
     rows = []
-    names = zip(kinds_of_votes(model), details_of_votes(model), strict=True)
-    for i, (kind, detail) in enumerate(names):
+    for i, (kind, detail) in enumerate(kinds_of_votes(model)):
         tree = trees.get(i)
         rows.append(
             LearnerRow(
@@ -92,8 +94,7 @@ def learners(model: Any) -> list[LearnerRow]:
                 listened=float(heard[i]),
                 importance=float(shares[i]),
                 expert_loss=float(model.expert_losses[i]) / examples,
-                nodes=None if tree is None else tree.n_nodes,
-                leaves=None if tree is None else tree.n_leaves,
+                nodes=None if tree is None else len(tree.covariate),
                 depth=None if tree is None else tree.depth,
             )
         )
@@ -119,8 +120,159 @@ def listened(model: Any) -> FloatArray:
     return np.asarray(np.arange(model.n_learners) < count, dtype=np.float64)
 
 
-def importances(model: Any) -> FloatArray:
+def _importances(model: Any) -> FloatArray:
     """Share of each learner in ``sum |weight| * listened``; equal shares while all weights are 0."""
     raw = np.abs(model.learner_weights) * listened(model)
     total = raw.sum()
     return np.asarray(raw / total) if total > 0 else np.full(len(raw), 1.0 / len(raw))
+
+
+# Names of votes.
+
+
+def kinds_of_votes(model: Any) -> list[tuple[str, str]]:
+    """For each vote the kind of its learner, and what tells votes of one kind apart."""
+    config = model.config()
+    described = config["learners"] if config["resolved"] is None else config["resolved"]
+    return [vote for one in described for vote in _votes_of(one)]
+
+
+def names_of_votes(model: Any) -> list[str]:
+    """Kind and detail of each vote, for people."""
+    return [_name(*vote) for vote in kinds_of_votes(model)]
+
+
+def _votes_of(config: dict[str, Any]) -> list[tuple[str, str]]:
+    kind = str(config["kind"])
+    if kind == "python":
+        return [(str(config["class"]).rpartition(".")[2], "")]
+    learner = from_config(config)
+    if isinstance(learner, Committee):
+        return [(kind, name) for name in learner.names]
+    return [(kind, f"decay {config['decay']:g}" if kind == "recency" else "")] * learner.n_votes
+
+
+def _name(kind: str, detail: str) -> str:
+    """Join them.
+
+    Examples
+    --------
+    >>> _name("committee", "output_neighbours"), _name("hoeffding_tree", "")
+    ('committee: output neighbours', 'Hoeffding tree')
+    """
+    return in_words(f"{kind}: {detail}" if detail else kind)
+
+
+def in_words(kind: str) -> str:
+    """The name of a kind, for people."""
+    return kind.replace("_", " ").replace("hoeffding", "Hoeffding")
+
+
+# Trees, in the arrays of docs/file-format.md.
+
+
+@dataclass(frozen=True)
+class _Tree:
+    features: NDArray[np.int64]  # the model's features that its covariates are
+    covariate: NDArray[np.int32]  # one for each node, children after their parents; -1: a leaf
+    left: NDArray[np.int32]  # the right child is the next one
+
+    @property
+    def depth(self) -> int:
+        depths = np.zeros(len(self.covariate), dtype=np.int64)
+        for i in np.flatnonzero(self.covariate >= 0):
+            depths[self.left[i]] = depths[self.left[i] + 1] = depths[i] + 1
+        return int(depths.max())
+
+
+def _trees_of(model: Any) -> dict[int, _Tree]:
+    """Trees by the index of their vote; none before the first example."""
+    described = model.config()["resolved"] or []
+    if all(one["kind"] != TREE_KIND for one in described):
+        return {}  # without a copy of all arrays
+    arrays = model.state()["arrays"]
+    trees: dict[int, _Tree] = {}
+    vote = 0
+    for i, one in enumerate(described):
+        if one["kind"] == TREE_KIND:
+            features = np.asarray(one["features"], dtype=np.int64)
+            names = (f"learners.{i}.node_{part}" for part in ("covariate", "left"))
+            trees[vote] = _Tree(features, *(arrays[name] for name in names))
+        vote += len(_votes_of(one))
+    return trees
+
+
+@dataclass(frozen=True)
+class FeatureRow:
+    """One feature.
+
+    Attributes
+    ----------
+    feature : int
+        Its column.
+    name : str
+    splits : int
+        In how many nodes it decides.
+    trees : int
+        In how many trees it decides somewhere.
+    importance : float
+        Each tree's importance (see `learners`), divided equally among its splits.
+    """
+
+    feature: int
+    name: str
+    splits: int
+    trees: int
+    importance: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as values for JSON."""
+        return asdict(self)
+
+
+def feature_splits(model: Any, names: Sequence[str] | None = None) -> list[FeatureRow]:
+    """Return the features by importance; empty for a model without trees.
+
+    Parameters
+    ----------
+    model
+        A booster. Learners that are not trees are ignored.
+    names
+        Names of the features; default: the model's, or their numbers.
+
+    Examples
+    --------
+    >>> import numpy as np, boostline as bl
+    >>> from boostline.inspect import feature_splits
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 3))
+    >>> model = bl.AdaOLMR(n_labels=2, learners=bl.learners.paper_trees(10))
+    >>> _ = model.learn(X, np.stack([X[:, 1] > 0, X[:, 1] <= 0], axis=1))
+    >>> feature_splits(model, ["a", "b", "c"])[0].name
+    'b'
+    """
+    trees = _trees_of(model)
+    d = model.n_features or 0
+    names = model.features if names is None else names
+    if names is not None and len(names) != d:
+        raise ValueError(f"names has {len(names)} names, but must have {d}, one per feature")
+    if not trees:
+        return []
+    shares = _importances(model)
+    splits, users = np.zeros((2, d), dtype=np.int64)
+    importance = np.zeros(d)
+    for i, tree in trees.items():
+        counts = np.bincount(tree.features[tree.covariate[tree.covariate >= 0]], minlength=d)
+        splits += counts
+        users += counts > 0
+        importance += shares[i] * counts / max(1, counts.sum())
+    return [
+        FeatureRow(
+            feature=int(f),
+            name=str(f) if names is None else str(names[f]),
+            splits=int(splits[f]),
+            trees=int(users[f]),
+            importance=float(importance[f]),
+        )
+        for f in np.lexsort((np.arange(d), -splits, -importance))
+    ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +12,7 @@ from boostline.array_types import FloatArray
 from boostline.contract.numbers import whole_number
 from boostline.inspect.label_rows import LabelLosses
 
-#: Methods of models after which something may be due to be recorded.
-_LEARNING = ("learn", "learn_with_probabilities")
-
-_COLUMNS = ("clock", "ranked", "loss", "weights", "expert_weights")
+_COLUMNS = ("clock", "ranked", "loss", "weights")
 
 
 @dataclass(frozen=True)
@@ -33,15 +29,12 @@ class Recording:
         Sum of the rank losses of the scores given before learning.
     weights : ndarray (m, N)
         The factor of each learner's votes, as in `learners`.
-    expert_weights : ndarray (m, N)
-        As `Booster.expert_weights`.
     """
 
     clock: NDArray[np.int64]
     ranked: NDArray[np.int64]
     loss: FloatArray
     weights: FloatArray
-    expert_weights: FloatArray
 
     def __len__(self) -> int:
         return len(self.clock)
@@ -63,8 +56,8 @@ class Recording:
 class Recorder:
     """Take snapshots of a model while it learns; keep at most ``2 * points``, evenly spaced.
 
-    Call `record` after each block, or pass ``recorder.watch(model)`` to an evaluation in place of the model. If blocks
-    end where `due` says, the snapshots do not depend on the size of the blocks.
+    Call `record` after each block. If blocks end where `due` says, the snapshots do not depend on the size of the
+    blocks.
 
     Examples
     --------
@@ -72,9 +65,8 @@ class Recorder:
     >>> from boostline.inspect import Recorder
     >>> model = bl.AdaOLMR(n_labels=2, learners=bl.learners.paper_trees(3))
     >>> recorder = Recorder(points=10)
-    >>> watched = recorder.watch(model)
     >>> for row in np.eye(2)[[0, 1] * 10]:
-    ...     _ = watched.learn(row, row > 0)
+    ...     recorder.record(model, model.learn(row, row > 0), row > 0)
     >>> recorder.history.clock[-1], recorder.history.weights.shape[1]
     (np.int64(20), 3)
     """
@@ -103,21 +95,13 @@ class Recorder:
         """Return the number of rows until the next snapshot, for a model that has learned `clock` rows."""
         return self._step - clock % self._step
 
-    def watch(self, model: Any) -> Watched:
-        """Return the model for an evaluation; everything it learns is recorded."""
-        return Watched(model, self)
-
     @property
     def history(self) -> Recording:
         """The snapshots so far."""
         columns = list(zip(*self._rows, strict=True)) if self._rows else [()] * len(_COLUMNS)
         clock, ranked = (np.array(column, dtype=np.int64) for column in columns[:2])
-        loss = np.array(columns[2], dtype=np.float64)
-        matrices = [
-            np.array(c, dtype=np.float64).reshape(len(c), -1) if c else np.zeros((0, 0))
-            for c in columns[3:]
-        ]
-        return Recording(clock, ranked, loss, *matrices)
+        loss, weights = (np.array(column, dtype=np.float64) for column in columns[2:])
+        return Recording(clock, ranked, loss, weights.reshape(len(clock), -1 if len(clock) else 0))
 
     def state(self) -> dict[str, Any]:
         """Return the state as arrays and numbers, for `boostline.saving.save`."""
@@ -145,33 +129,12 @@ class Recorder:
         return recorder
 
 
-class Watched:
-    """A model whose learning is recorded; everything else goes to the model itself."""
-
-    def __init__(self, model: Any, recorder: Recorder) -> None:
-        self.model = model
-        self.recorder = recorder
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self.model, name)
-        return self._recorded(found) if name in _LEARNING else found
-
-    def _recorded(self, learn: Callable[..., Any]) -> Callable[..., Any]:
-        def learn_and_record(*arguments: Any, **keywords: Any) -> Any:
-            told = learn(*arguments, **keywords)
-            self.recorder.record(self.model)
-            return told
-
-        return learn_and_record
-
-
 def _snapshot(model: Any) -> tuple[Any, ...]:
     return (
         model.clock,
         int(model.label_set_sizes.sum()),
         model.suffered_loss,
         model.learner_weights,
-        model.expert_weights,
     )
 
 

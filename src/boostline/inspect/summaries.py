@@ -7,8 +7,7 @@ from typing import Any
 
 from boostline.contract.text_models import is_text_model
 from boostline.display.tables import NONE, size
-from boostline.inspect.learner_rows import learners
-from boostline.inspect.trees import in_words, trees_of
+from boostline.inspect.learner_rows import in_words, kinds_of_votes
 
 
 def summary(model: Any) -> dict[str, Any]:
@@ -27,15 +26,13 @@ def summary(model: Any) -> dict[str, Any]:
             "labels": model.n_labels,
             "memory_bytes": model.memory_usage(),
         }
-    trees = trees_of(model)
-    rows = learners(model)
     ranked = int(model.label_set_sizes.sum())
     config = model.config()
     kinds: dict[str, int] = {}
-    for row in rows:
-        kind = row.detail if row.kind == "committee" else row.kind
-        kinds[kind] = kinds.get(kind, 0) + 1
-    result: dict[str, Any] = {
+    for kind, detail in kinds_of_votes(model):
+        name = detail if kind == "committee" else kind
+        kinds[name] = kinds.get(name, 0) + 1
+    return {
         "algorithm": type(model).__name__,
         "settings": config["settings"],
         "seed": model.seed,
@@ -52,17 +49,6 @@ def summary(model: Any) -> dict[str, Any]:
         "followed": getattr(model, "followed", model.n_learners),
         "memory_bytes": model.memory_usage(),
     }
-    if edges := [row.edge for row in rows if row.edge is not None]:
-        result |= {"mean_edge": sum(edges) / len(edges), "best_edge": max(edges)}
-    if trees:
-        nodes = [tree.n_nodes for tree in trees.values()]
-        result["trees"] = {
-            "nodes": sum(nodes),
-            "largest": max(nodes),
-            "without_split": sum(n == 1 for n in nodes),
-            "deepest": max(tree.depth for tree in trees.values()),
-        }
-    return result
 
 
 def summary_in_words(model: Any) -> list[tuple[str, str]]:
@@ -93,13 +79,6 @@ def summary_in_words(model: Any) -> list[tuple[str, str]]:
     ]
     if found["followed"] != found["learners"]:
         pairs.append(("learners followed", f"{found['followed']:,}"))
-    if "mean_edge" in found:
-        text = f"{found['mean_edge']:.4f} on average, {found['best_edge']:.4f} at best"
-        pairs.append(("edges over random guessing", text))
-    if "trees" in found:
-        trees = found["trees"]
-        text = f"{trees['nodes']:,} nodes, {trees['largest']:,} in the largest, {trees['deepest']} levels deep"
-        pairs.append(("trees", f"{text}; {trees['without_split']:,} without a split"))
     return pairs
 
 

@@ -119,7 +119,7 @@ def overview(service: Service, telemetry: Telemetry) -> dict[str, Any]:
 
 def _members(service: Service) -> list[str]:
     """Names of the champion's learners, in the order of their weights."""
-    from boostline.inspect.trees import names_of_votes
+    from boostline.inspect.learner_rows import names_of_votes
 
     state = service.champion.state
     with state.turn:

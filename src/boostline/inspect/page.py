@@ -1,25 +1,31 @@
-"""All there is to see of a model on one self-contained HTML page."""
+"""The tables of a model, and all of them on one self-contained HTML page with charts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from boostline.contract.text_models import booster_of
+from boostline.display.charts import WIDE, legend, panels, short
+from boostline.display.colours import SERIES
 from boostline.display.html import chart, page
 from boostline.display.tables import NONE, Table, share
-from boostline.inspect import feature_rows, learner_rows, pictures
+from boostline.inspect import learner_rows
 from boostline.inspect.explanations import Explanation
 from boostline.inspect.label_rows import ENOUGH_ROWS, LabelRow, worst_first
 from boostline.inspect.recorder import Recording
 from boostline.inspect.summaries import summary_in_words
-from boostline.inspect.texts import TextExplanation
 
-# Longer tables are not read; `boostline inspect --json` has all rows.
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BLUE, RED = SERIES[:2]
+GREY = SERIES[6]
+# Longer tables and more bars are not read; `boostline inspect --json` has all rows.
 _MOST_ROWS = 25
 
 
@@ -45,7 +51,7 @@ def html_report(
     history
         Of a `Recorder`: adds the learning curve and the weights over time.
     labels
-        Of `label_table`: adds the labels that are ranked badly.
+        Of `labels`: adds the labels that are ranked badly.
     why
         Of `explain`: adds one row's explanation.
 
@@ -64,7 +70,7 @@ def html_report(
         parts += [
             "<h2>Learning</h2>",
             chart(
-                partial(pictures.learning_curve, history),
+                partial(_learning_curve, history),
                 "Learning curve",
                 "Rank loss of the scores given before each row was learned; 0 is perfect, 0.5 is guessing.",
             ),
@@ -72,7 +78,7 @@ def html_report(
         if len(learners) > 1:
             parts.append(
                 chart(
-                    partial(pictures.weights_over_time, history, names),
+                    partial(_weights_over_time, history, names),
                     "Learners' weights",
                     "The six with the largest weights at the end; grey: all others.",
                 )
@@ -86,36 +92,27 @@ def html_report(
         if len(learners) > 1:
             parts.append(
                 chart(
-                    partial(pictures.explanation_picture, why),
+                    partial(_explanation_picture, why),
                     "What moves it",
                     "What each learner adds to this label's score, compared with the average label.",
                 )
             )
     parts.append("<h2>Learners</h2>")
     if len(learners) > 1:
-        parts.append(chart(partial(pictures.learners_picture, learners), "Learners"))
+        parts.append(chart(partial(_learners_picture, learners), "Learners"))
     parts.append(learner_table(learners).html(_MOST_ROWS))
-    splits = [row for row in feature_rows.feature_splits(booster, features) if row.splits]
+    splits = [row for row in learner_rows.feature_splits(booster, features) if row.splits]
     if splits:
-        parts.append("<h2>Features</h2>")
-        if len(splits) > 1:
-            title = _most("Features that split", splits)
-            parts.append(chart(partial(pictures.features_picture, splits), title))
-        parts.append(feature_table(splits).html(_MOST_ROWS))
+        parts += ["<h2>Features</h2>", feature_table(splits).html(_MOST_ROWS)]
     if labels is not None and any(row.relevant for row in labels):
-        parts.append("<h2>Labels</h2>")
-        enough = with_enough_rows(labels)
-        if len(enough) > 1:
-            title = _most("Labels ranked worst", enough)
-            parts.append(chart(partial(pictures.labels_picture, enough), title))
-        parts.append(label_table(labels).html(_MOST_ROWS))
+        parts += ["<h2>Labels</h2>", label_table(labels).html(_MOST_ROWS)]
     return page(title, parts)
 
 
 def _what_spoke(why: Explanation) -> list[str]:
     """The features or words that made a score, and the rows of the past."""
     parts = []
-    if isinstance(why, TextExplanation):
+    if why.text is not None:
         parts.append(f'<p class="words">{why.html()}</p>')
     if why.features:
         parts.append(part_table(why).html(_MOST_ROWS))
@@ -126,7 +123,7 @@ def _what_spoke(why: Explanation) -> list[str]:
 
 def part_table(why: Explanation, title: str = "") -> Table:
     """The features or words that made a score."""
-    what = "word" if isinstance(why, TextExplanation) else "feature"
+    what = "feature" if why.text is None else "word"
     return Table(
         [what, "for (+) or against (-)"],
         [[str(part), f"{100 * part.part:+.1f} %"] for part in why.features],
@@ -184,15 +181,15 @@ def learner_table(rows: list[learner_rows.LearnerRow], title: str = "") -> Table
     return Table(columns, cells, title, " ".join(notes))
 
 
-def feature_table(rows: list[feature_rows.FeatureRow], title: str = "") -> Table:
+def feature_table(rows: list[learner_rows.FeatureRow], title: str = "") -> Table:
     """The features on which trees split."""
     return Table(
-        ["feature", "importance", "splits", "at the root", "trees", "trees that may look at it"],
+        ["feature", "importance", "splits", "trees"],
         [
             [
                 row.name,
                 share(row.importance),
-                *(f"{n:,}" for n in (row.splits, row.roots, row.trees, row.available)),
+                *(f"{n:,}" for n in (row.splits, row.trees)),
             ]
             for row in rows
         ],
@@ -234,6 +231,73 @@ def label_table(rows: list[LabelRow], title: str = "") -> Table:
     )
 
 
-def _most(title: str, rows: Sequence[Any]) -> str:
-    most = pictures.MOST_BARS
-    return title if len(rows) <= most else f"{title}, {most} of {len(rows):,}"
+def _learning_curve(history: Recording, width: float = WIDE) -> Figure:
+    """Rank loss along the stream."""
+    figure, [axes] = panels(1, 3.6, width)
+    axes.plot(history.clock, history.recent_loss, color=BLUE, label="since the point before")
+    axes.plot(
+        history.clock, history.mean_loss, color=RED, linestyle="--", label="mean of all so far"
+    )
+    axes.set(xlabel="rows learned", ylabel="rank loss (share of pairs)")
+    axes.set_ylim(bottom=0)
+    legend(figure)
+    return figure
+
+
+def _weights_over_time(history: Recording, names: list[str], width: float = WIDE) -> Figure:
+    """The learners' weights along the stream; the largest at the end are named."""
+    figure, [axes] = panels(1, 4.0, width)
+    last = np.argsort(-np.abs(history.weights[-1]), kind="stable")[:6]
+    for i in range(history.weights.shape[1]):
+        if i not in last:
+            axes.plot(history.clock, history.weights[:, i], color=GREY, alpha=0.4, linewidth=0.6)
+    for colour, i in zip(SERIES, last, strict=False):
+        axes.plot(history.clock, history.weights[:, i], color=colour, label=f"{i} {names[i]}")
+    axes.set(xlabel="rows learned", ylabel="weight")
+    legend(figure)
+    return figure
+
+
+def _learners_picture(rows: list[learner_rows.LearnerRow], width: float = WIDE) -> Figure:
+    """Weights of all learners, in their order, and their edges if they have any."""
+    values = {"weight": [row.weight for row in rows]}
+    edges = [row.edge for row in rows if row.edge is not None]
+    if edges:
+        values["edge over random guessing"] = edges
+    if len(rows) <= _MOST_ROWS:
+        return _bars([f"{row.index} {row.name}" for row in rows], values, width)
+    figure, grid = panels(len(values), 2.4, width)
+    for axes, (title, heights) in zip(grid, values.items(), strict=True):
+        axes.bar([row.index for row in rows], heights, color=BLUE)
+        axes.axhline(0, color="black", linewidth=0.8)
+        axes.set(xlabel="learner", ylabel=title)
+        axes.locator_params(axis="x", integer=True)
+    return figure
+
+
+def _explanation_picture(why: Explanation, width: float = WIDE) -> Figure:
+    """What moves one label up or down."""
+    shown = why.top(_MOST_ROWS)
+    lifts = [float(why.lifts[i]) for i in shown]
+    colours = [BLUE if lift >= 0 else RED for lift in lifts]
+    title = "part of the score, less the average label's"
+    return _bars([f"{i} {why.names[i]}" for i in shown], {title: lifts}, width, colours)
+
+
+def _bars(
+    names: Sequence[Any],
+    values: dict[str, list[float]],
+    width: float,
+    colour: str | list[str] = BLUE,
+) -> Figure:
+    """Bars from left to right, the first on top, and a panel for each quantity."""
+    figure, grid = panels(len(values), 0.9 + 0.25 * len(names), width, len(values), share=True)
+    for axes, (title, lengths) in zip(grid, values.items(), strict=True):
+        axes.barh(range(len(names)), lengths, color=colour)
+        axes.axvline(0, color="black", linewidth=0.8)
+        axes.set_xlabel(title)
+        axes.locator_params(axis="x", nbins=5)  # more would run into each other
+        axes.grid(axis="y", visible=False)
+        axes.set_yticks(range(len(names)), [short(name) for name in names])
+    grid[0].invert_yaxis()
+    return figure
