@@ -62,6 +62,16 @@ def test_every_part_is_in_the_table() -> None:
     assert {part for part, _, _ in modules()} == listed - {"src/bindings", "src/core"}
 
 
+def test_the_picture_shows_every_part() -> None:
+    picture = (ROOT / "docs" / "architecture.svg").read_text()
+    words = set(
+        re.findall(r"[\w/]+", " ".join(re.findall(r'class="name"[^>]*>(.*?)</text>', picture)))
+    )
+    listed = {part for parts, _ in table() for part in parts}
+    # Named in the text of a box, not in its heading.
+    assert listed - words == {"adapters", "array_types"}
+
+
 def test_imports_are_those_of_the_table() -> None:
     found = imports()
     for parts, uses in table():
