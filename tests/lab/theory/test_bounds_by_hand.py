@@ -61,7 +61,7 @@ def potential(loss, n, d, k, size, edge):
 
 def mean_over_pairs(value, s, relevant):
     yes, no = np.flatnonzero(relevant), np.flatnonzero(~relevant)
-    return sum(value(s[r] - s[l]) for l in yes for r in no) / (len(yes) * len(no))
+    return sum(value(s[b] - s[a]) for a in yes for b in no) / (len(yes) * len(no))
 
 
 def stream(seed):
@@ -98,7 +98,9 @@ def certificate(rows, votes, loss, edges):
         for i in range(n):
             costs = np.array(
                 [
-                    mean_over_pairs(lambda d, m=n - 1 - i: phi(m, round(d, 12)), s + one, relevant)
+                    mean_over_pairs(
+                        lambda d, m=n - 1 - i, phi=phi: phi(m, round(d, 12)), s + one, relevant
+                    )
                     for one in np.eye(k)
                 ]
             )
