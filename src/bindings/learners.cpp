@@ -55,7 +55,7 @@ void bind_learners(nb::module_& m) {
                     const std::size_t together = std::min(kTogether, n - from);
                     points.distances(rows.data() + from * d, together, m, squares.data());
                     for (std::size_t r = 0; r < together; ++r)
-                        exponential_kernel(&squares[r * PointBlocks::width(m)], m, width, &values[(from + r) * m]);
+                        exponential_of_squares(&squares[r * PointBlocks::width(m)], m, width, &values[(from + r) * m]);
                 }
             }
             return to_numpy(std::move(values), {n, m});

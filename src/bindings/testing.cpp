@@ -10,11 +10,9 @@
 #include "core/base/math.hpp"
 #include "core/base/memory_faults.hpp"
 #include "core/base/philox.hpp"
-#include "core/kernels/label_updates.hpp"
-#include "core/kernels/widths.hpp"
+#include "core/kernels/level.hpp"
+#include "core/kernels/splits.hpp"
 #include "core/learners/neighbours/nearest_memory.hpp"
-#include "core/learners/tree/few_splits.hpp"
-#include "core/learners/tree/split_screen.hpp"
 #include "core/learners/tree/split_search.hpp"
 
 namespace boostline {
@@ -41,7 +39,7 @@ struct LeafInHand {
         const std::size_t width = LabelStats::kArrays * n_covariates;
         for (std::size_t i = 0; i + width <= size; i += width) {
             leaf.labels.push_back(LabelStats::in(const_cast<double*>(stats) + i, n_covariates));
-            widen(low.data(), high.data(), leaf.labels.back().min, leaf.labels.back().max, n_covariates);
+            widen_range(low.data(), high.data(), leaf.labels.back().min, leaf.labels.back().max, n_covariates);
         }
     }
 };
@@ -62,18 +60,12 @@ void bind_testing(nb::module_& m) {
         const LeafInHand hand(stats.data(), stats.size(), n_covariates);
         const Split split = SplitSearch().best(hand.leaf);
         return std::make_tuple(split.covariate, split.threshold, split.gain, split.gain - split.runner_up,
-                               SplitScreen().largest_lead(hand.leaf));
+                               SplitSearch().largest_lead(hand.leaf));
     });
-    // The same by way of the coarse search: whether it rules out that any lead exceeds the bound; covariate, threshold
-    // and gain of the best split among its candidates, and their number (above kGroup: not searched).
-    m.def("split_by_screen", [](Vector<double> stats, std::size_t n_covariates, double bound) {
+    // Whether the coarse search rules out that any lead exceeds the bound.
+    m.def("is_split_ruled_out", [](Vector<double> stats, std::size_t n_covariates, double bound) {
         const LeafInHand hand(stats.data(), stats.size(), n_covariates);
-        SplitScreen screen;
-        const bool ruled_out = screen.rules_out(hand.leaf, bound);
-        const std::vector<std::size_t> candidates = screen.candidates(hand.leaf);
-        const Split split =
-            candidates.size() <= kGroup ? FewSplits().best(hand.leaf, candidates) : Split{-2, 0.0, 0.0, 0.0};
-        return std::make_tuple(ruled_out, split.covariate, split.threshold, split.gain, candidates.size());
+        return SplitSearch().rules_out(hand.leaf, bound);
     });
     // nearest_memory.hpp: points are learned in blocks, each with one label for itself. Returns what it said of each of
     // them before (points, points), and of how many coordinates it looks at first (0: at all).
@@ -110,15 +102,15 @@ void bind_testing(nb::module_& m) {
             return MemoryFaults::n_failed.exchange(0);
         },
         "n"_a, "only_one"_a = false);
-    // Loops for vectors of this width from now on: 0 plain, 1 AVX2, 2 AVX-512. Returns what it was; -1 only asks.
+    // Kernels of this SIMD level from now on: 0 plain, 1 AVX2, 2 AVX-512. Returns the level before; -1 only asks.
     m.def(
-        "set_vector_width",
-        [](int width) {
-            const int before = static_cast<int>(vector_width());
-            if (width >= 0 && width <= 2) vector_width() = static_cast<Width>(width);
+        "set_simd_level",
+        [](int to) {
+            const int before = static_cast<int>(level_in_use);
+            if (to >= 0 && to <= static_cast<int>(widest_level())) level_in_use = static_cast<Level>(to);
             return before;
         },
-        "width"_a);
+        "level"_a);
     // What votes summed to before they were made shares, (rows, votes).
     m.def(
         "vote_sums",

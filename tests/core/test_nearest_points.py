@@ -73,13 +73,13 @@ def test_the_nearest_are_found(kind, capacity):
 
 def test_vector_widths_find_the_same():
     given = points("ties").ravel()
-    widest = _core.testing.set_vector_width(-1)
+    widest = _core.testing.set_simd_level(-1)
     try:
         answers = []
         for width in range(widest + 1):
-            _core.testing.set_vector_width(width)
+            _core.testing.set_simd_level(width)
             answers.append(_core.testing.learn_nearest(given, INPUTS, NEIGHBOURS, 2300)[0])
     finally:
-        _core.testing.set_vector_width(widest)
+        _core.testing.set_simd_level(widest)
     for answer in answers[1:]:
         np.testing.assert_array_equal(answer, answers[0])

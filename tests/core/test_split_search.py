@@ -88,21 +88,17 @@ def test_what_some_labels_show_is_so(n_covariates, missing, shift):
     Values far from 0 have fewer digits in single precision.
     """
     rng = np.random.default_rng(n_covariates)
-    n_ruled_out = n_few = 0
+    n_ruled_out = 0
     for _ in range(60):
         stats = random_leaf(rng, int(rng.integers(2, 60)), n_covariates, 30, missing)
         stats[:, [0, 2]] *= 10.0 ** -rng.uniform(0, 4, (len(stats), 1, 1))
         stats[:, [1, 3, 4]] += shift
-        covariate, threshold, gain, lead, _ = _core.testing.split_leads(stats.ravel(), n_covariates)
+        *_, lead, _ = _core.testing.split_leads(stats.ravel(), n_covariates)
         for bound in (lead - 1e-9, lead + 0.01, lead + 0.05, lead + 0.3):
-            ruled_out, *best, n = _core.testing.split_by_screen(stats.ravel(), n_covariates, bound)
+            ruled_out = _core.testing.is_split_ruled_out(stats.ravel(), n_covariates, bound)
             assert not (ruled_out and lead > bound)
             n_ruled_out += ruled_out
-            if n <= 8:
-                assert best == [covariate, threshold, gain]  # bit for bit
-                n_few += 1
     assert n_ruled_out > 100  # of 240
-    assert n_few > 100
 
 
 def test_coarse_screen_stands_heavy_and_light_leaves():

@@ -103,13 +103,13 @@ def test_blocks_of_any_length_change_no_bit(kind):
 def test_vector_widths_change_no_bit(name):
     """The loops that are written in vectors are told to use narrower ones than the machine has."""
     kind = ZOO[name]
-    widest = _core.testing.set_vector_width(-1)
+    widest = _core.testing.set_simd_level(-1)
     try:
         for width in range(widest):
-            _core.testing.set_vector_width(width)
+            _core.testing.set_simd_level(width)
             assert_the_plain_life(kind, *live(kind.make()))
     finally:
-        _core.testing.set_vector_width(widest)
+        _core.testing.set_simd_level(widest)
 
 
 @pytest.mark.parametrize("k", [2, 3, 8, 9, 24, 101])
@@ -119,11 +119,11 @@ def test_vector_widths_change_no_cost(k):
     X = np.round(rng.normal(size=(60, 4)), 1)
     Y = rng.random((60, k)) < rng.choice([0.1, 0.5, 0.9], (60, 1))
     unknown = ~Y & (rng.random(Y.shape) < 0.3) & (np.arange(60) % 7 == 0)[:, None]
-    widest = _core.testing.set_vector_width(-1)
+    widest = _core.testing.set_simd_level(-1)
     rounds = []
     try:
         for width in (0, widest):
-            _core.testing.set_vector_width(width)
+            _core.testing.set_simd_level(width)
             for make in (bl.AdaOLMR, lambda k, **kw: bl.OnlineBMR(k, edge=0.1, **kw)):
                 model = make(k, learners=bl.learners.paper_trees(12), seed=0)
                 for x, y, u in zip(X, Y, unknown, strict=True):
@@ -131,7 +131,7 @@ def test_vector_widths_change_no_cost(k):
                     rounds.append(_core.testing.last_round(model._native)["costs"].copy())
                 rounds.append(model.score(X))
     finally:
-        _core.testing.set_vector_width(widest)
+        _core.testing.set_simd_level(widest)
     half = len(rounds) // 2
     for narrow, wide in zip(rounds[:half], rounds[half:], strict=True):
         np.testing.assert_array_equal(narrow, wide)

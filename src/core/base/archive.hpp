@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/portable.hpp"
+
 namespace boostline {
 
 enum class ArrayType { f64, i64, i32, u8, f32 };
@@ -166,9 +168,7 @@ class ArrayReader {
     std::vector<T> piece_;
 };
 
-// What numbers of a state can be. Features lie within kLargest (boostline/contract/rows.py); so do all other numbers of
-// a learner but for sums of squares: products of two are finite then.
-constexpr double kLargest = 1e100;
+// What numbers of a state can be: within kLargest, but for sums of squares.
 constexpr double kMostRows = 9007199254740992.0;  // 2^53: counts beyond are not exact
 
 // The name of an array comes in two parts, so that checking costs no string.

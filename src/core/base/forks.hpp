@@ -17,8 +17,6 @@
 
 #include <pthread.h>
 
-#include "core/base/block_pool.hpp"
-
 namespace boostline {
 
 // Something that has to be put in order in a forked child, before anything else runs there.
@@ -63,8 +61,6 @@ class Forks {
 
   private:
     Forks() {
-        // What is registered last comes first before a fork: nobody waits for a block then.
-        pthread_atfork([] { BlockPool::lock(); }, [] { BlockPool::unlock(); }, [] { BlockPool::unlock(); });
         pthread_atfork([] { all().before(); }, [] { all().after(); }, [] { all().in_child(); });
     }
 

@@ -3,62 +3,144 @@
 #include <cmath>
 
 #include "core/base/math.hpp"
+#include "core/kernels/vectors.hpp"
 
-#define BOOSTLINE_LOOPS "core/kernels/distances.inl"
-#include "core/kernels/each_width.hpp"
+namespace boostline::BOOSTLINE_LEVEL {
 
-#if defined(BOOSTLINE_HAS_WIDTHS)
-#include <immintrin.h>
-#endif
-
-namespace boostline {
-#if defined(BOOSTLINE_HAS_WIDTHS)
-namespace {
-
-// Four vectors at a time, up to `end`: in most of them there is nothing.
-__attribute__((target("avx512f,avx512bw"))) std::size_t find_between_widely(const float* values, std::size_t n,
-                                                                            float above, float most,
-                                                                            std::uint32_t* places, std::size_t& end) {
-    const __m512 least = _mm512_set1_ps(above), largest = _mm512_set1_ps(most);
-    std::size_t found = 0;
-    for (end = 0; end + 64 <= n; end += 64) {
-        std::uint64_t hits = 0;
-        for (std::size_t part = 0; part < 4; ++part) {
-            const __m512 v = _mm512_loadu_ps(values + end + 16 * part);
-            const __mmask16 up_to = _mm512_cmp_ps_mask(v, largest, _CMP_LE_OQ);
-            hits |= static_cast<std::uint64_t>(_mm512_mask_cmp_ps_mask(up_to, v, least, _CMP_GT_OQ)) << (16 * part);
-        }
-        for (; hits != 0; hits &= hits - 1)
-            places[found++] = static_cast<std::uint32_t>(end) + static_cast<std::uint32_t>(__builtin_ctzll(hits));
+// Of kQueries points, to kVectors vectors of points `apart` numbers from one another: |p|^2 + |q|^2 - 2 p q, with
+// enough products side by side that none waits for itself. All three are summed in the order of the coordinates, so
+// that equal points have the distance 0.
+template <std::size_t kQueries, std::size_t kVectors>
+static inline void distances_of(const float* points, std::size_t apart, const float* squares, std::size_t n_inputs,
+                                const float* queries, const float* own_squares, float* out, std::size_t out_apart,
+                                std::size_t stride) {
+    Floats products[kQueries][kVectors] = {};
+    for (std::size_t f = 0; f < n_inputs; ++f) {
+        Floats p[kVectors];
+        for (std::size_t b = 0; b < kVectors; ++b) p[b] = load(points + b * apart + f * kPointBlock);
+        for (std::size_t q = 0; q < kQueries; ++q)
+            for (std::size_t b = 0; b < kVectors; ++b) products[q][b] += p[b] * queries[q * n_inputs + f];
     }
-    return found;
+    for (std::size_t q = 0; q < kQueries; ++q)
+        for (std::size_t b = 0; b < kVectors; ++b) {
+            const Floats d = (load(squares + b * out_apart) + own_squares[q]) - 2.0f * products[q][b], zero = {};
+            store(out + q * stride + b * out_apart, d > zero ? d : zero);
+        }
 }
 
-}  // namespace
-#endif
+void least_of_blocks(const float* values, std::size_t n_blocks, std::size_t together, float* out) {
+    for (std::size_t b = 0; b + together <= n_blocks; b += together, out += kPointBlock)
+        for (std::size_t v = 0; v < kPointBlock; v += kFloats) {
+            Floats least = load(values + b * kPointBlock + v);
+            for (std::size_t j = 1; j < together; ++j) {
+                const Floats other = load(values + (b + j) * kPointBlock + v);
+                least = other < least ? other : least;
+            }
+            store(out + v, least);
+        }
+}
 
-BOOSTLINE_VECTORISED void standardise_dense(Standardise unit, const double* BOOSTLINE_RESTRICT x, std::size_t d,
-                                            float* BOOSTLINE_RESTRICT u) {
+// For kQueries points: of all blocks, kTogether vectors of points at a time, of as many blocks or of parts of them.
+template <std::size_t kQueries, std::size_t kTogether>
+static inline void distances_of_some(const float* points, const float* squares, std::size_t n_blocks,
+                                     std::size_t n_inputs, const float* queries, const float* own_squares, float* out,
+                                     std::size_t stride) {
+    const std::size_t size = n_inputs * kPointBlock;
+    std::size_t b = 0;
+    for (; b + kTogether <= n_blocks; b += kTogether)
+        for (std::size_t v = 0; v < kPointBlock; v += kFloats)
+            distances_of<kQueries, kTogether>(points + b * size + v, size, squares + b * kPointBlock + v, n_inputs,
+                                              queries, own_squares, out + b * kPointBlock + v, kPointBlock, stride);
+    for (; b < n_blocks; ++b)
+        for (std::size_t v = 0; v < kPointBlock; v += kFloats)
+            distances_of<kQueries, 1>(points + b * size + v, size, squares + b * kPointBlock + v, n_inputs, queries,
+                                      own_squares, out + b * kPointBlock + v, kPointBlock, stride);
+}
+
+// As many queries as there are registers for, from the first on; returns how many are left.
+template <std::size_t kQueries, std::size_t kTogether>
+static inline std::size_t distances_of_most(const float* points, const float* squares, std::size_t n_blocks,
+                                            std::size_t n_inputs, const float*& queries, std::size_t n_queries,
+                                            float*& out, std::size_t stride) {
+    for (; n_queries >= kQueries; n_queries -= kQueries) {
+        float own[kQueries] = {};
+        for (std::size_t f = 0; f < n_inputs; ++f)
+            for (std::size_t q = 0; q < kQueries; ++q) own[q] += queries[q * n_inputs + f] * queries[q * n_inputs + f];
+        distances_of_some<kQueries, kTogether>(points, squares, n_blocks, n_inputs, queries, own, out, stride);
+        queries += kQueries * n_inputs;
+        out += kQueries * stride;
+    }
+    return n_queries;
+}
+
+// All queries take some blocks before the next ones, so that these come from far away only once.
+void squared_distances(const float* points, const float* squares, std::size_t n_blocks, std::size_t n_inputs,
+                       const float* queries, std::size_t n_queries, float* out, std::size_t stride) {
+    constexpr std::size_t kNear = std::size_t{1} << 16;  // numbers
+    const std::size_t some = (kNear / (n_inputs * kPointBlock + 1) + 1 + 3) / 4 * 4;
+    for (std::size_t first = 0; first < n_blocks; first += some) {
+        const std::size_t n = n_blocks - first < some ? n_blocks - first : some;
+        const float *p = points + first * n_inputs * kPointBlock, *s = squares + first * kPointBlock, *q = queries;
+        float* o = out + first * kPointBlock;
+        std::size_t left = n_queries;
+#if BOOSTLINE_VECTOR_BYTES == 64
+        left = distances_of_most<8, 2>(p, s, n, n_inputs, q, left, o, stride);
+#endif
+        left = distances_of_most<4, 2>(p, s, n, n_inputs, q, left, o, stride);
+        left = distances_of_most<2, 4>(p, s, n, n_inputs, q, left, o, stride);
+        distances_of_most<1, 4>(p, s, n, n_inputs, q, left, o, stride);
+    }
+}
+
+// Targets of as many labels as there are numbers in a vector, kVectors times.
+template <std::size_t kVectors>
+static inline void add_targets_of(const std::int8_t* const* rows, std::size_t first, const double* weights,
+                                  std::size_t n_rows, const double* frequency, double* sums) {
+    typedef std::int8_t Targets __attribute__((vector_size(kDoubles)));
+    Doubles own[kVectors], usual[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v) {
+        own[v] = load(sums + v * kDoubles);
+        usual[v] = load(frequency + v * kDoubles);
+    }
+    for (std::size_t i = 0; i < n_rows; ++i)
+        for (std::size_t v = 0; v < kVectors; ++v) {
+            const Doubles y = __builtin_convertvector(load_as<Targets>(rows[i] + first + v * kDoubles), Doubles),
+                          zero = {};
+            own[v] += weights[i] * (y < zero ? usual[v] : y);
+        }
+    for (std::size_t v = 0; v < kVectors; ++v) store(sums + v * kDoubles, own[v]);
+}
+
+void add_targets(const std::int8_t* const* rows, const double* weights, std::size_t n_rows, const double* frequency,
+                 std::size_t n, double* sums) {
+    std::size_t j = 0;
+    for (; j + 4 * kDoubles <= n; j += 4 * kDoubles)
+        add_targets_of<4>(rows, j, weights, n_rows, frequency + j, sums + j);
+    for (; j + kDoubles <= n; j += kDoubles) add_targets_of<1>(rows, j, weights, n_rows, frequency + j, sums + j);
+    for (; j < n; ++j) {
+        double own = sums[j];
+        for (std::size_t i = 0; i < n_rows; ++i) {
+            const double y = rows[i][j];
+            own += weights[i] * (y < 0.0 ? frequency[j] : y);
+        }
+        sums[j] = own;
+    }
+}
+
+void standardise_dense(Standardise unit, const double* BOOSTLINE_RESTRICT x, std::size_t d,
+                       float* BOOSTLINE_RESTRICT u) {
     for (std::size_t f = 0; f < d; ++f) u[f] = static_cast<float>(unit(f, x[f]));
 }
 
-BOOSTLINE_VECTORISED void exponential_kernel(double* BOOSTLINE_RESTRICT values, std::size_t n, double width) {
+void exponential_kernel(double* BOOSTLINE_RESTRICT values, std::size_t n, double width) {
     const double rate = -1.0 / width;
     for (std::size_t i = 0; i < n; ++i) values[i] = exp_(std::sqrt(values[i]) * rate) + 1.0;
 }
 
-BOOSTLINE_VECTORISED void exponential_kernel(const float* BOOSTLINE_RESTRICT squares, std::size_t n, double width,
-                                             double* BOOSTLINE_RESTRICT out) {
+void exponential_of_squares(const float* BOOSTLINE_RESTRICT squares, std::size_t n, double width,
+                            double* BOOSTLINE_RESTRICT out) {
     const double rate = -1.0 / width;
     for (std::size_t i = 0; i < n; ++i) out[i] = exp_(std::sqrt(static_cast<double>(squares[i])) * rate) + 1.0;
-}
-
-void squared_distances(const float* points, const float* squares, std::size_t n_blocks, std::size_t n_inputs,
-                       const float* queries, std::size_t n_queries, float* out, std::size_t stride) {
-    BOOSTLINE_AT_WIDTH(squared_distances(points, squares, n_blocks, n_inputs, queries, n_queries, out, stride))
-}
-void least_of_blocks(const float* values, std::size_t n_blocks, std::size_t together, float* out) {
-    BOOSTLINE_AT_WIDTH(least_of_blocks(values, n_blocks, together, out))
 }
 
 // Some rows side by side, as each sum waits for itself, while the next ones come from far away.
@@ -83,20 +165,19 @@ void distances_of_rows(const float* rows, const float* squares, std::size_t n_in
 }
 
 std::size_t find_between(const float* values, std::size_t n, float above, float most, std::uint32_t* places) {
-    std::size_t found = 0, first = 0;
-#if defined(BOOSTLINE_HAS_WIDTHS)
-    if (vector_width() == Width::v4) found = find_between_widely(values, n, above, most, places, first);
-#endif
-    for (std::size_t i = first; i < n; ++i)
-        if (values[i] > above && values[i] <= most) places[found++] = static_cast<std::uint32_t>(i);
+    constexpr std::size_t kPiece = 64;  // in most pieces there is nothing
+    std::size_t found = 0;
+    for (std::size_t first = 0; first < n; first += kPiece) {
+        const std::size_t end = first + kPiece < n ? first + kPiece : n;
+        std::uint32_t n_hits = 0;
+        for (std::size_t i = first; i < end; ++i) n_hits += ((values[i] > above) & (values[i] <= most)) ? 1u : 0u;
+        for (std::size_t i = first; i < end && n_hits > 0; ++i)
+            if (values[i] > above && values[i] <= most) places[found++] = static_cast<std::uint32_t>(i);
+    }
     return found;
 }
 
-void add_targets(const std::int8_t* const* rows, const double* weights, std::size_t n_rows, const double* frequency,
-                 std::size_t n,
-                 double* sums){BOOSTLINE_AT_WIDTH(add_targets(rows, weights, n_rows, frequency, n, sums))}
-
-BOOSTLINE_VECTORISED float largest_of(const float* values, std::size_t n) {
+float largest_of(const float* values, std::size_t n) {
     float lanes[kPointBlock] = {};
     for (std::size_t i = 0; i + kPointBlock <= n; i += kPointBlock)
         for (std::size_t j = 0; j < kPointBlock; ++j) lanes[j] = values[i + j] > lanes[j] ? values[i + j] : lanes[j];
@@ -105,15 +186,15 @@ BOOSTLINE_VECTORISED float largest_of(const float* values, std::size_t n) {
     return largest;
 }
 
-BOOSTLINE_VECTORISED std::size_t count_up_to(const float* values, std::size_t n, float most) {
+std::size_t count_up_to(const float* values, std::size_t n, float most) {
     std::uint32_t count = 0;
     for (std::size_t i = 0; i < n; ++i) count += values[i] <= most ? 1u : 0u;
     return count;
 }
 
-BOOSTLINE_VECTORISED void shares_of(const double* BOOSTLINE_RESTRICT parts, const double* BOOSTLINE_RESTRICT wholes,
-                                    std::size_t n, double* BOOSTLINE_RESTRICT shares) {
+void shares_of(const double* BOOSTLINE_RESTRICT parts, const double* BOOSTLINE_RESTRICT wholes, std::size_t n,
+               double* BOOSTLINE_RESTRICT shares) {
     for (std::size_t j = 0; j < n; ++j) shares[j] = wholes[j] > 0.0 ? parts[j] / wholes[j] : 0.0;
 }
 
-}  // namespace boostline
+}  // namespace boostline::BOOSTLINE_LEVEL

@@ -1,16 +1,12 @@
 #include "core/kernels/pairs.hpp"
 
 #include "core/base/math.hpp"
-#include "core/kernels/widths.hpp"
+#include "core/kernels/vectors.hpp"
 
-#if defined(BOOSTLINE_HAS_WIDTHS)
-#include <immintrin.h>
-#endif
+namespace boostline::BOOSTLINE_LEVEL {
 
-namespace boostline {
-
-BOOSTLINE_VECTORISED double count_inversions(const double* BOOSTLINE_RESTRICT relevant, std::size_t n_relevant,
-                                             const double* BOOSTLINE_RESTRICT irrelevant, std::size_t n_irrelevant) {
+double count_inversions(const double* BOOSTLINE_RESTRICT relevant, std::size_t n_relevant,
+                        const double* BOOSTLINE_RESTRICT irrelevant, std::size_t n_irrelevant) {
     constexpr std::size_t kPiece = 1024;  // of thousands of labels, so that a piece stays in the first cache
     double total = 0.0;                   // multiples of one half: exact in any order
     for (std::size_t start = 0; start < n_irrelevant; start += kPiece) {
@@ -32,13 +28,13 @@ BOOSTLINE_VECTORISED double count_inversions(const double* BOOSTLINE_RESTRICT re
     return total;
 }
 
-BOOSTLINE_VECTORISED void exp_differences(const double* BOOSTLINE_RESTRICT scores, std::size_t n, double from,
-                                          double* BOOSTLINE_RESTRICT out) {
+void exp_differences(const double* BOOSTLINE_RESTRICT scores, std::size_t n, double from,
+                     double* BOOSTLINE_RESTRICT out) {
     for (std::size_t i = 0; i < n; ++i) out[i] = exp_(scores[i] - from);
 }
 
-BOOSTLINE_VECTORISED double add_sigmoids(double e_relevant, const double* BOOSTLINE_RESTRICT e_irrelevant,
-                                         std::size_t n, double* BOOSTLINE_RESTRICT irrelevant_sum) {
+double add_sigmoids(double e_relevant, const double* BOOSTLINE_RESTRICT e_irrelevant, std::size_t n,
+                    double* BOOSTLINE_RESTRICT irrelevant_sum) {
     double lanes[kLanes] = {0.0};
     const std::size_t whole = n - n % kLanes;
     for (std::size_t r = 0; r < whole; r += kLanes)
@@ -57,9 +53,9 @@ BOOSTLINE_VECTORISED double add_sigmoids(double e_relevant, const double* BOOSTL
     return combine_lanes(lanes) + rest;
 }
 
-BOOSTLINE_VECTORISED static double add_any_steps(double relevant, const double* BOOSTLINE_RESTRICT irrelevant,
-                                                 std::size_t n, const StepRow& row,
-                                                 double* BOOSTLINE_RESTRICT irrelevant_sum) {
+double add_step_sums(double relevant, const double* BOOSTLINE_RESTRICT irrelevant, std::size_t n, const StepRow& row,
+                     double* BOOSTLINE_RESTRICT irrelevant_sum) {
+    typedef double TwoDoubles __attribute__((vector_size(16)));
     constexpr std::size_t kBlock = 64;
     std::int32_t cells[kBlock];  // found for a block of labels at a time, which vectorises; looking up does not
     double fractions[kBlock];
@@ -72,79 +68,50 @@ BOOSTLINE_VECTORISED static double add_any_steps(double relevant, const double* 
             cells[i] = place.cell;
             fractions[i] = place.fraction;
         }
-        const auto look_up = [&](std::size_t i) {
-            const std::int32_t up = cells[i], down = up - row.per_unit;
-            irrelevant_sum[start + i] += values[up] + fractions[i] * (values[up + 1] - values[up]);
-            return values[down] + fractions[i] * (values[down + 1] - values[down]);
-        };
+        double rises[kBlock], falls[kBlock];
+        for (std::size_t i = 0; i < size; ++i) {  // both at once, each from the two ends of its cell
+            const TwoDoubles up = load_as<TwoDoubles>(values + cells[i]),
+                             down = load_as<TwoDoubles>(values + cells[i] - row.per_unit);
+            const TwoDoubles here = __builtin_shufflevector(up, down, 0, 2),
+                             next = __builtin_shufflevector(up, down, 1, 3);
+            const TwoDoubles at = here + fractions[i] * (next - here);
+            rises[i] = at[0];
+            falls[i] = at[1];
+        }
+        for (std::size_t i = 0; i < size; ++i) irrelevant_sum[start + i] += rises[i];
         for (std::size_t i = 0; i < whole; i += kLanes)
-            for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += look_up(i + lane);
-        for (std::size_t i = whole; i < size; ++i) rest += look_up(i);
+            for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += falls[i + lane];
+        for (std::size_t i = whole; i < size; ++i) rest += falls[i];
     }
     return combine_lanes(lanes) + rest;
 }
 
-#if defined(BOOSTLINE_HAS_WIDTHS)
-
-// The steps that pairs need lie next to each other mostly, as the scores of irrelevant labels do. Then two registers
-// hold them all, from `base` on, and looking up is a permutation. The same sums in the same order.
-__attribute__((target("avx512f,avx512dq,avx512vl"))) static double add_near_steps(double relevant,
-                                                                                  const double* irrelevant,
-                                                                                  std::size_t n, const StepRow& row,
-                                                                                  std::int32_t base,
-                                                                                  double* irrelevant_sum) {
-    const __m512d first = _mm512_loadu_pd(row.values + base);
-    const __m512d second = _mm512_loadu_pd(row.values + base + 8);
-    const __m512d per_unit = _mm512_set1_pd(static_cast<double>(row.per_unit)), of = _mm512_set1_pd(relevant);
-    const __m512d origin = _mm512_set1_pd(row.origin), end = _mm512_set1_pd(static_cast<double>(row.last_cell) + 1.0);
-    const __m256i last = _mm256_set1_epi32(row.last_cell);
-    const __m512i to_base = _mm512_set1_epi64(base), unit = _mm512_set1_epi64(row.per_unit);
-    const __m512i one = _mm512_set1_epi64(1);
-    __m512d lanes = _mm512_setzero_pd();
-    const std::size_t whole = n - n % kLanes;
-    for (std::size_t i = 0; i < whole; i += kLanes) {
-        __m512d position = _mm512_sub_pd(_mm512_sub_pd(_mm512_loadu_pd(irrelevant + i), of), origin);
-        position = _mm512_mul_pd(position, per_unit);
-        position = _mm512_min_pd(_mm512_max_pd(position, per_unit), end);  // max: the second one for NaN
-        const __m256i cell = _mm256_min_epi32(_mm512_cvttpd_epi32(position), last);
-        const __m512d fraction = _mm512_sub_pd(position, _mm512_cvtepi32_pd(cell));
-        const __m512i up = _mm512_sub_epi64(_mm512_cvtepi32_epi64(cell), to_base), down = _mm512_sub_epi64(up, unit);
-        const auto look_up = [&](__m512i at) __attribute__((target("avx512f,avx512dq,avx512vl"))) {
-            const __m512d here = _mm512_permutex2var_pd(first, at, second);
-            const __m512d next = _mm512_permutex2var_pd(first, _mm512_add_epi64(at, one), second);
-            return _mm512_add_pd(here, _mm512_mul_pd(fraction, _mm512_sub_pd(next, here)));
-        };
-        _mm512_storeu_pd(irrelevant_sum + i, _mm512_add_pd(_mm512_loadu_pd(irrelevant_sum + i), look_up(up)));
-        lanes = _mm512_add_pd(lanes, look_up(down));
+// Columns in some vectors, whose sums stay in registers; the last one may have columns of the one before it.
+template <std::size_t kTogether>
+static void add_columns(const double* votes, const double* weights, std::size_t n, std::size_t k, std::size_t first,
+                        double* scores) {
+    std::size_t at[kTogether];
+    Doubles sums[kTogether];
+    for (std::size_t v = 0; v < kTogether; ++v) {
+        at[v] = first + (v + 1) * kDoubles <= k ? first + v * kDoubles : k - kDoubles;
+        sums[v] = load(scores + at[v]);
     }
-    double rest = 0.0;
-    for (std::size_t i = whole; i < n; ++i) {
-        const StepPlace place = place_of(relevant, irrelevant[i], row);
-        const double* up = row.values + place.cell;
-        const double* down = up - row.per_unit;
-        irrelevant_sum[i] += up[0] + place.fraction * (up[1] - up[0]);
-        rest += down[0] + place.fraction * (down[1] - down[0]);
-    }
-    double sums[kLanes];
-    _mm512_storeu_pd(sums, lanes);
-    return combine_lanes(sums) + rest;
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t v = 0; v < kTogether; ++v) {
+            sums[v] += weights[i] * load(votes + i * k + at[v]);
+            store(scores + (i + 1) * k + at[v], sums[v]);
+        }
 }
 
-#endif
-
-double add_steps(double relevant, const double* BOOSTLINE_RESTRICT irrelevant, std::size_t n, const StepRow& row,
-                 const Range& of_irrelevant, double* BOOSTLINE_RESTRICT irrelevant_sum) {
-#if defined(BOOSTLINE_HAS_WIDTHS)
-    constexpr std::int32_t kHeld = 16;
-    const std::int32_t lowest = place_of(relevant, of_irrelevant.low, row).cell - row.per_unit;
-    const std::int32_t highest = place_of(relevant, of_irrelevant.high, row).cell + 1;
-    const std::int32_t base = lowest < row.last_cell + 2 - kHeld ? lowest : row.last_cell + 2 - kHeld;
-    if (vector_width() == Width::v4 && base >= 0 && highest - base < kHeld)
-        return add_near_steps(relevant, irrelevant, n, row, base, irrelevant_sum);
-#else
-    (void)of_irrelevant;
-#endif
-    return add_any_steps(relevant, irrelevant, n, row, irrelevant_sum);
+void add_votes(const double* votes, const double* weights, std::size_t n, std::size_t k, double* scores) {
+    if (k < kDoubles) {
+        for (std::size_t i = 0; i < n; ++i, scores += k)
+            for (std::size_t j = 0; j < k; ++j) scores[k + j] = scores[j] + weights[i] * votes[i * k + j];
+        return;
+    }
+    std::size_t first = 0;
+    for (; first + 3 * kDoubles < k; first += 4 * kDoubles) add_columns<4>(votes, weights, n, k, first, scores);
+    for (; first < k; first += kDoubles) add_columns<1>(votes, weights, n, k, first, scores);
 }
 
-}  // namespace boostline
+}  // namespace boostline::BOOSTLINE_LEVEL

@@ -1,13 +1,11 @@
 // Sums over the pairs (relevant l, irrelevant r) of an example. Scores come split into the two groups, next to each
 // other in memory; d = s[r] - s[l] is positive where the pair is ranked wrongly.
-//
-// Each function is compiled for several vector widths; see portable.hpp.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "core/base/portable.hpp"
+#include "core/kernels/level.hpp"
 #include "core/kernels/sums.hpp"
 
 namespace boostline {
@@ -37,20 +35,24 @@ BOOSTLINE_INLINE StepPlace place_of(double relevant, double irrelevant, const St
 }
 
 // Number of wrongly ranked pairs, ties one half.
-double count_inversions(const double* BOOSTLINE_RESTRICT relevant, std::size_t n_relevant,
-                        const double* BOOSTLINE_RESTRICT irrelevant, std::size_t n_irrelevant);
+BOOSTLINE_KERNEL(count_inversions, double(const double* relevant, std::size_t n_relevant, const double* irrelevant,
+                                          std::size_t n_irrelevant));
 
-void exp_differences(const double* BOOSTLINE_RESTRICT scores, std::size_t n, double from,
-                     double* BOOSTLINE_RESTRICT out);
+BOOSTLINE_KERNEL(exp_differences, void(const double* scores, std::size_t n, double from, double* out));
 
 // Adds e_r / (e_r + e_l) to each irrelevant label's sum and returns the sum over r.
-double add_sigmoids(double e_relevant, const double* BOOSTLINE_RESTRICT e_irrelevant, std::size_t n,
-                    double* BOOSTLINE_RESTRICT irrelevant_sum);
+BOOSTLINE_KERNEL(add_sigmoids,
+                 double(double e_relevant, const double* e_irrelevant, std::size_t n, double* irrelevant_sum));
 
 // For one relevant label: adds step(s[r] - s[l]) to each irrelevant label's sum and returns the sum over r of
 // step(s[r] - s[l] - 1). Any d is at least one unit inside the table; if it were not, the nearest that is would be
-// taken. `of_irrelevant` is the range of the irrelevant labels' scores.
-double add_steps(double relevant, const double* BOOSTLINE_RESTRICT irrelevant, std::size_t n, const StepRow& row,
-                 const Range& of_irrelevant, double* BOOSTLINE_RESTRICT irrelevant_sum);
+// taken.
+BOOSTLINE_KERNEL(add_step_sums, double(double relevant, const double* irrelevant, std::size_t n, const StepRow& row,
+                                       double* irrelevant_sum));
+
+// The scores of all experts, each of which is the one before it with another vote: scores has n + 1 rows of k numbers,
+// of which the first is given, and row i + 1 = row i + weights[i] votes[i].
+BOOSTLINE_KERNEL(add_votes,
+                 void(const double* votes, const double* weights, std::size_t n, std::size_t k, double* scores));
 
 }  // namespace boostline

@@ -1,33 +1,28 @@
 // Loops over the features of a row and of their scale (feature_scale.hpp).
-//
-// Each function is compiled for several vector widths; see portable.hpp.
 #pragma once
 
 #include <cstddef>
 
-#include "core/base/portable.hpp"
+#include "core/kernels/level.hpp"
 
 namespace boostline {
 
-bool has_missing(const double* values, std::size_t n);
+BOOSTLINE_KERNEL(has_missing, bool(const double* values, std::size_t n));
 
 // Welford's update of every feature with a value of its own, none of which is zero or missing.
-void learn_full_row(const double* BOOSTLINE_RESTRICT values, std::size_t n, double* BOOSTLINE_RESTRICT n_nonzero,
-                    double* BOOSTLINE_RESTRICT mean, double* BOOSTLINE_RESTRICT m2);
+BOOSTLINE_KERNEL(learn_full_row,
+                 void(const double* values, std::size_t n, double* n_nonzero, double* mean, double* m2));
 
 // Means and inverse deviations of all values, zeros included, from the moments of those that are not zero.
-void scale_moments(double n_rows, const double* BOOSTLINE_RESTRICT n_nonzero,
-                   const double* BOOSTLINE_RESTRICT n_missing, const double* BOOSTLINE_RESTRICT mean_of_nonzeros,
-                   const double* BOOSTLINE_RESTRICT m2, std::size_t n, double* BOOSTLINE_RESTRICT mean,
-                   double* BOOSTLINE_RESTRICT inverse_deviation);
+BOOSTLINE_KERNEL(scale_moments,
+                 void(double n_rows, const double* n_nonzero, const double* n_missing, const double* mean_of_nonzeros,
+                      const double* m2, std::size_t n, double* mean, double* inverse_deviation));
 
 // out = (values - mean) * inverse_deviation, clipped to +-5, times or over a number; 0 where that is no number. Says
 // whether a value is missing.
-bool standardise_times(const double* BOOSTLINE_RESTRICT values, const double* BOOSTLINE_RESTRICT mean,
-                       const double* BOOSTLINE_RESTRICT inverse_deviation, std::size_t n, double factor,
-                       double* BOOSTLINE_RESTRICT out);
-void standardise_over(const double* BOOSTLINE_RESTRICT values, const double* BOOSTLINE_RESTRICT mean,
-                      const double* BOOSTLINE_RESTRICT inverse_deviation, std::size_t n, double divisor,
-                      double* BOOSTLINE_RESTRICT out);
+BOOSTLINE_KERNEL(standardise_times, bool(const double* values, const double* mean, const double* inverse_deviation,
+                                         std::size_t n, double factor, double* out));
+BOOSTLINE_KERNEL(standardise_over, void(const double* values, const double* mean, const double* inverse_deviation,
+                                        std::size_t n, double divisor, double* out));
 
 }  // namespace boostline

@@ -1,34 +1,9 @@
-// What each label of a leaf adds to the thresholds of a split search: the loops where trees spend their time.
+// Sums over the labels of a leaf, in double precision (splits.cpp) or in single (coarse_splits.cpp).
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "core/kernels/splits.hpp"
 
-#include "core/base/math.hpp"
-#include "core/base/portable.hpp"
-#include "core/learners/tree/label_stats.hpp"
-
-namespace boostline {
-
-constexpr int kThresholds = 10;
-
-// The hot loops of split search, in double precision (exact) and in single precision (coarse: twice the lanes, and
-// short polynomials). They work on groups of kGroup covariates, so that no loop has a remainder: the last group starts
-// where it ends with the last covariate, and may repeat some of the group before it. A cell is a threshold of a
-// covariate:
-//
-//   cells of group 0                          | cells of group 1 | ...        kThresholds * kGroup each
-//   threshold 0: kGroup covariates | 1 | ...
-//
-// For each cell a label adds its weight left of the threshold to `left_weight`, and its weight times the entropy of its
-// division to `left_over`.
-constexpr std::size_t kGroup = 8;
-constexpr std::size_t kGroupCells = kThresholds * kGroup;
-
-inline std::size_t n_groups(std::size_t n_covariates) { return (n_covariates + kGroup - 1) / kGroup; }
-BOOSTLINE_INLINE std::size_t first_of_group(std::size_t group, std::size_t n_covariates) {
-    return group * kGroup + kGroup <= n_covariates ? group * kGroup : n_covariates - kGroup;
-}
+namespace boostline::BOOSTLINE_LEVEL {
 
 // What the two precisions do differently: exact, and rough but fast.
 template <class Real>
@@ -47,12 +22,6 @@ struct Normal<float> {
         const double least = kVarianceFloor * weight;
         return weight * coarse_inverse_sqrt(weight * (m2 > least ? m2 : least));  // no root and no division
     }
-};
-
-// Smallest and largest value of each of n covariates in a leaf.
-struct LeafRange {
-    const double *low, *high;
-    std::size_t n;
 };
 
 // Equally spaced between the smallest and the largest value of each covariate of the group.
@@ -131,8 +100,10 @@ BOOSTLINE_INLINE bool add_weight(const LabelStats& s, std::size_t n, double* BOO
 
 // All labels of a leaf, one after the other.
 template <class Real>
-BOOSTLINE_INLINE void add_all_labels(const LabelStats* labels, std::size_t n_labels, std::size_t n,
-                                     const double* thresholds, double* total, Real* left_weight, Real* left_over) {
+BOOSTLINE_INLINE void add_all_labels(const LabelStats* labels, std::size_t n_labels, const LeafRange& range,
+                                     double* thresholds, double* total, Real* left_weight, Real* left_over) {
+    const std::size_t n = range.n;
+    for (std::size_t g = 0; g < n_groups(n); ++g) place_thresholds(range, g, thresholds + g * kGroupCells);
     for (std::size_t i = 0; i < n_labels; ++i) {
         if (i + 1 < n_labels) labels[i + 1].prefetch(n);
         if (!add_weight(labels[i], n, total)) {
@@ -145,8 +116,4 @@ BOOSTLINE_INLINE void add_all_labels(const LabelStats* labels, std::size_t n_lab
     }
 }
 
-// The coarse sums (coarse_split_sums.cpp). Sums and totals are zero before; thresholds are room for it to work in.
-void add_labels(const LabelStats* labels, std::size_t n_labels, const LeafRange& range, double* thresholds,
-                double* total, float* left_weight, float* left_over);
-
-}  // namespace boostline
+}  // namespace boostline::BOOSTLINE_LEVEL

@@ -1,8 +1,8 @@
 #include "core/kernels/sums.hpp"
 
-namespace boostline {
+namespace boostline::BOOSTLINE_LEVEL {
 
-BOOSTLINE_VECTORISED double sum(const double* BOOSTLINE_RESTRICT a, std::size_t n) {
+double sum(const double* BOOSTLINE_RESTRICT a, std::size_t n) {
     double lanes[kLanes] = {0.0}, rest = 0.0;
     const std::size_t whole = n - n % kLanes;
     for (std::size_t i = 0; i < whole; i += kLanes)
@@ -11,8 +11,8 @@ BOOSTLINE_VECTORISED double sum(const double* BOOSTLINE_RESTRICT a, std::size_t 
     return combine_lanes(lanes) + rest;
 }
 
-BOOSTLINE_VECTORISED double dot(const double* BOOSTLINE_RESTRICT a, const double* BOOSTLINE_RESTRICT b, std::size_t n,
-                                double centre) {
+double centred_dot(const double* BOOSTLINE_RESTRICT a, const double* BOOSTLINE_RESTRICT b, std::size_t n,
+                   double centre) {
     double lanes[kLanes] = {0.0}, rest = 0.0;
     const std::size_t whole = n - n % kLanes;
     for (std::size_t i = 0; i < whole; i += kLanes)
@@ -21,7 +21,9 @@ BOOSTLINE_VECTORISED double dot(const double* BOOSTLINE_RESTRICT a, const double
     return combine_lanes(lanes) + rest;
 }
 
-BOOSTLINE_VECTORISED Range range_of(const double* BOOSTLINE_RESTRICT a, std::size_t n) {
+double dot(const double* a, const double* b, std::size_t n) { return centred_dot(a, b, n, 0.0); }
+
+Range range_of(const double* BOOSTLINE_RESTRICT a, std::size_t n) {
     if (n < kLanes) {
         Range range{a[0], a[0]};
         for (std::size_t i = 1; i < n; ++i) {
@@ -48,4 +50,4 @@ BOOSTLINE_VECTORISED Range range_of(const double* BOOSTLINE_RESTRICT a, std::siz
     return {low[0], high[0]};
 }
 
-}  // namespace boostline
+}  // namespace boostline::BOOSTLINE_LEVEL

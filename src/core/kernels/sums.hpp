@@ -1,12 +1,10 @@
 // Sums and ranges of vectors. Sums are kept in kLanes partial sums, so that they vectorise and do not wait for one
 // another, and give the same bits at any vector width.
-//
-// Each function is compiled for several vector widths; see portable.hpp.
 #pragma once
 
 #include <cstddef>
 
-#include "core/base/portable.hpp"
+#include "core/kernels/level.hpp"
 
 namespace boostline {
 
@@ -14,12 +12,13 @@ struct Range {
     double low, high;
 };
 
-double sum(const double* BOOSTLINE_RESTRICT a, std::size_t n);
+BOOSTLINE_KERNEL(sum, double(const double* a, std::size_t n));
 
+BOOSTLINE_KERNEL(dot, double(const double* a, const double* b, std::size_t n));
 // The sum of a[i] (b[i] - centre).
-double dot(const double* BOOSTLINE_RESTRICT a, const double* BOOSTLINE_RESTRICT b, std::size_t n, double centre = 0.0);
+BOOSTLINE_KERNEL(centred_dot, double(const double* a, const double* b, std::size_t n, double centre));
 
 // Of at least one number, none of them NaN.
-Range range_of(const double* BOOSTLINE_RESTRICT a, std::size_t n);
+BOOSTLINE_KERNEL(range_of, Range(const double* a, std::size_t n));
 
 }  // namespace boostline

@@ -27,11 +27,11 @@ LEAST_TOTAL = 1e-300  # of the masses in a leaf; the shares of smaller ones are 
 MOST_IMPORTANCE = 1e60  # keeps sums of squares finite
 # What the compiled tree takes, for the cap on its memory: the tree, and what it keeps for each covariate;
 # nodes in pages (the way through a node, what it knows), with two lists of the pages; a label in a leaf; and
-# for each covariate the statistics of a label and the range of a leaf that has any, in whole lines of a cache.
-TREE_BYTES, COVARIATE_BYTES = 256, 12
-NODE_BYTES, NODES_IN_A_PAGE, PAGE_BYTES = 72, 16, 16
+# for each covariate the statistics of a label and the range of a leaf that has any.
+TREE_BYTES, COVARIATE_BYTES = 248, 12
+NODE_BYTES, NODES_IN_A_PAGE, PAGE_BYTES = 88, 16, 16
 LABEL_BYTES = 16
-STATISTICS_BYTES, RANGE_BYTES, LINE_BYTES = 40, 16, 64
+STATISTICS_BYTES, RANGE_BYTES = 40, 16
 
 _erfc = np.frompyfunc(math.erfc, 1, 1)
 
@@ -54,10 +54,7 @@ def labels_bytes(n: int) -> int:
 def statistics_bytes(n: int, n_features: int) -> int:
     if n == 0:
         return 0
-    lines_of_label, lines_of_leaf = (
-        -(-size * n_features // LINE_BYTES) for size in (STATISTICS_BYTES, RANGE_BYTES)
-    )
-    return LINE_BYTES * (lines_of_leaf + n * lines_of_label)
+    return n_features * (RANGE_BYTES + STATISTICS_BYTES * room_for(n))
 
 
 class Split(NamedTuple):

@@ -60,9 +60,19 @@ void KernelScorer::fit() {
     }
 }
 
+// weights = inverse times labels, eight rows at a time.
 void KernelScorer::solve(const PackedSymmetric& inverse) {
-    model_.weights().assign(n_rows_ * n_labels_, 0.0);
-    if (n_rows_ > 0) packed_times_matrix(inverse.row(0), n_rows_, labels_.data(), n_labels_, model_.weights().data());
+    const std::size_t n = n_rows_;
+    std::vector<double>& weights = model_.weights();
+    weights.assign(n * n_labels_, 0.0);
+    std::vector<double> rows(8 * n);
+    for (std::size_t i = 0; i < n; i += 8) {
+        const std::size_t m = std::min<std::size_t>(n - i, 8);
+        for (std::size_t r = 0; r < m; ++r) std::copy_n(inverse.row(i + r), i + r + 1, &rows[r * n]);
+        for (std::size_t j = i; j < n; ++j)
+            for (std::size_t r = 0; r < m && i + r < j; ++r) rows[r * n + j] = inverse.row(j)[i + r];
+        combine_rows(rows.data(), n, m, n, labels_.data(), n_labels_, &weights[i * n_labels_]);
+    }
 }
 
 void KernelScorer::finish(PackedSymmetric plain, const PackedSymmetric& inverse) {

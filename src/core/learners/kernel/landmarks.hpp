@@ -122,7 +122,7 @@ class Landmarks {
             query.squares.resize(PointBlocks::width(n_));
             standardise_dense(unit, x.dense, d_, query.point.data());
             points_.distances(query.point.data(), 1, n_, query.squares.data());
-            exponential_kernel(query.squares.data(), n_, width_, out.data());
+            exponential_of_squares(query.squares.data(), n_, width_, out.data());
         } else {
             query.entries.assign(x, d_);
             query.unit.resize(query.entries.size());
@@ -159,7 +159,7 @@ class Landmarks {
         points_.distances(block.points.data(), n, n_, block.squares.data());
         for (std::size_t r = 0; r < n; ++r) {
             double* out = &block.kernel[r * stride];
-            exponential_kernel(&block.squares[r * width], n_, width_, out);
+            exponential_of_squares(&block.squares[r * width], n_, width_, out);
             std::fill(out + n_, out + stride, 0.0);
         }
     }
@@ -172,7 +172,7 @@ class Landmarks {
     }
     double kernel_among(std::size_t r, std::size_t other, std::size_t n, const KernelBlock& block) const {
         double out;
-        exponential_kernel(&block.among_squares[r * PointBlocks::width(n) + other], 1, width_, &out);
+        exponential_of_squares(&block.among_squares[r * PointBlocks::width(n) + other], 1, width_, &out);
         return out;
     }
     void make_room_for_block(KernelBlock& block, std::size_t n, std::size_t n_centres, std::size_t stride) const {
@@ -196,7 +196,8 @@ class Landmarks {
             if (is_dense_) points_.distances(points.data(), end - from, end, squares.data());
             for (std::size_t i = from; i < end; ++i) {
                 if (is_dense_) {
-                    exponential_kernel(&squares[(i - from) * PointBlocks::width(end)], i + 1, width_, values.data());
+                    exponential_of_squares(&squares[(i - from) * PointBlocks::width(end)], i + 1, width_,
+                                           values.data());
                 } else {
                     const std::size_t first = begin(i);
                     kernel_with(unit_.data() + first, index_.data() + first, begin(i + 1) - first, scratch, i + 1,

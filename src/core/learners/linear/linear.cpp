@@ -4,10 +4,10 @@
 //
 // Memory: two floats for each feature and label (rounded up to a multiple of 8 labels), and the rows for the replay.
 // Single precision is enough for a sum of noisy steps (docs/learners.md has the losses), and takes half the time.
-#include "core/kernels/linear.hpp"
 #include "core/base/math.hpp"
 #include "core/base/philox.hpp"
 #include "core/base/portable.hpp"
+#include "core/kernels/label_steps.hpp"
 #include "core/learners/row_memory.hpp"
 #include "core/learners/row_scale.hpp"
 #include "core/learners/scorer_kinds.hpp"
@@ -15,42 +15,8 @@
 namespace boostline {
 namespace {
 
-// 1 / sqrt(x) for a positive normal x, to 3e-12: a guess from the bits and two steps of Halley's method.
-BOOSTLINE_INLINE double inverse_sqrt(double x) {
-    double y = bit_cast<double>(0x5FE6EB50C7B537A9ull - (bit_cast<std::uint64_t>(x) >> 1));
-    double r = x * (y * y);
-    y = y * (1.875 + r * (0.375 * r - 1.25));
-    r = x * (y * y);
-    return y * (1.875 + r * (0.375 * r - 1.25));
-}
-
 // Arrays over labels are padded to whole groups of kLanes, so that no loop has a remainder.
 inline std::size_t label_groups(std::size_t n_labels) { return (n_labels + kLanes - 1) / kLanes; }
-
-BOOSTLINE_VECTORISED static void sigmoids(double* BOOSTLINE_RESTRICT sums, std::size_t n_groups) {
-    const std::size_t n = n_groups * kLanes;
-    for (std::size_t j = 0; j < n; ++j) {
-        double s = sums[j];
-        s = s < 30.0 ? s : 30.0;
-        s = s > -30.0 ? s : -30.0;
-        sums[j] = 1.0 / (1.0 + exp_(-s));
-    }
-}
-
-// From probabilities to gradients, and the step of the bias.
-BOOSTLINE_VECTORISED static void linear_gradient(double* BOOSTLINE_RESTRICT gradient,
-                                                 const double* BOOSTLINE_RESTRICT y,
-                                                 const double* BOOSTLINE_RESTRICT importance, std::size_t n_groups,
-                                                 double rate, double* BOOSTLINE_RESTRICT bias,
-                                                 double* BOOSTLINE_RESTRICT bias_squares) {
-    const std::size_t n = n_groups * kLanes;
-    for (std::size_t j = 0; j < n; ++j) {
-        const double g = importance[j] * (gradient[j] - y[j]);
-        gradient[j] = g;
-        bias_squares[j] += g * g;
-        bias[j] -= rate * g * inverse_sqrt(bias_squares[j]);
-    }
-}
 
 class LinearScorer final : public Scorer {
   public:
@@ -265,7 +231,7 @@ class LinearScorer final : public Scorer {
         linear_forward(scratch.row.index.data(), scratch.row.value.data(), scratch.row.size(), weights_.data(), width(),
                        scratch.sums.data());
         for (std::size_t j = 0; j < width(); ++j) scratch.gradient[j] = bias_[j] + static_cast<double>(scratch.sums[j]);
-        sigmoids(scratch.gradient.data(), groups);
+        linear_sigmoids(scratch.gradient.data(), groups * kLanes);
     }
 
     // Nothing is learnt of an unknown label: neither gradient nor decay.
@@ -283,7 +249,7 @@ class LinearScorer final : public Scorer {
             scratch.sparse_decay[j] = static_cast<float>(importance * kPenalty);
             scratch.dense_decay[j] = static_cast<float>(importance * dense_penalty);
         }
-        linear_gradient(scratch.gradient.data(), scratch.y.data(), scratch.importance.data(), groups, rate_,
+        linear_gradient(scratch.gradient.data(), scratch.y.data(), scratch.importance.data(), groups * kLanes, rate_,
                         bias_.data(), bias_squares_.data());
         scratch.float_gradient.resize(width());
         for (std::size_t j = 0; j < width(); ++j) scratch.float_gradient[j] = static_cast<float>(scratch.gradient[j]);

@@ -2,8 +2,7 @@
 // it never comes to rest, so it follows a stream that wanders. Nothing is kept but the weights. The step is
 // 4 step (y - p) / (1 + |u|^2) along the row u: with `step` at 1 it would undo about the whole error of an uncertain
 // row, whatever the number of features (normalised least mean squares, for a sigmoid whose slope is at most 1/4).
-#include "core/base/math.hpp"
-#include "core/base/portable.hpp"
+#include "core/kernels/label_steps.hpp"
 #include "core/kernels/sums.hpp"
 #include "core/learners/feature_scale.hpp"
 #include "core/learners/scorer_kinds.hpp"
@@ -13,46 +12,6 @@ namespace {
 
 // Arrays over labels are padded to whole groups of kLanes, so that no loop has a remainder.
 inline std::size_t padded_labels(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
-
-// probabilities = sigmoid(bias + sum of inputs[f] times the weights of f), for kGroups groups of kLanes labels. Several
-// groups side by side: each sum waits for itself.
-template <std::size_t kGroups>
-BOOSTLINE_INLINE void forward_groups(const double* BOOSTLINE_RESTRICT inputs, std::size_t n_inputs,
-                                     const double* BOOSTLINE_RESTRICT weights, const double* BOOSTLINE_RESTRICT bias,
-                                     std::size_t n, double* BOOSTLINE_RESTRICT probabilities) {
-    constexpr std::size_t kTogether = kGroups * kLanes;
-    double sums[kTogether];
-    for (std::size_t j = 0; j < kTogether; ++j) sums[j] = bias[j];
-    for (std::size_t f = 0; f < n_inputs; ++f, weights += n)
-        for (std::size_t j = 0; j < kTogether; ++j) sums[j] += inputs[f] * weights[j];
-    for (std::size_t j = 0; j < kTogether; ++j) {
-        double s = sums[j];
-        s = s < 30.0 ? s : 30.0;
-        s = s > -30.0 ? s : -30.0;
-        probabilities[j] = 1.0 / (1.0 + exp_(-s));
-    }
-}
-
-BOOSTLINE_VECTORISED static void forward(const double* BOOSTLINE_RESTRICT inputs, std::size_t n_inputs,
-                                         const double* BOOSTLINE_RESTRICT weights,
-                                         const double* BOOSTLINE_RESTRICT bias, std::size_t n,
-                                         double* BOOSTLINE_RESTRICT probabilities) {
-    std::size_t j = 0;
-    for (; j + 4 * kLanes <= n; j += 4 * kLanes)
-        forward_groups<4>(inputs, n_inputs, weights + j, bias + j, n, probabilities + j);
-    for (; j + 2 * kLanes <= n; j += 2 * kLanes)
-        forward_groups<2>(inputs, n_inputs, weights + j, bias + j, n, probabilities + j);
-    if (j < n) forward_groups<1>(inputs, n_inputs, weights + j, bias + j, n, probabilities + j);
-}
-
-// The weights of f += inputs[f] times the steps, for n labels.
-BOOSTLINE_VECTORISED static void add_steps(const double* BOOSTLINE_RESTRICT inputs, std::size_t n_inputs,
-                                           const double* BOOSTLINE_RESTRICT steps, std::size_t n,
-                                           double* BOOSTLINE_RESTRICT weights) {
-    for (std::size_t f = 0; f < n_inputs; ++f)
-        for (std::size_t first = 0; first < n; first += kLanes, weights += kLanes)
-            for (int j = 0; j < kLanes; ++j) weights[j] += inputs[f] * steps[first + static_cast<std::size_t>(j)];
-}
 
 class TrackerScorer final : public Scorer {
   public:
@@ -98,7 +57,7 @@ class TrackerScorer final : public Scorer {
         }
         std::fill(steps.begin() + static_cast<std::ptrdiff_t>(n_labels_), steps.end(), 0.0);
         for (std::size_t j = 0; j < n_labels_; ++j) bias_[j] += steps[j];
-        add_steps(scratch_.inputs.data(), d, steps.data(), width(), weights_.data());
+        tracker_step(scratch_.inputs.data(), d, steps.data(), width(), weights_.data());
         scale_.learn(scratch_.entries);
     }
 
@@ -159,8 +118,8 @@ class TrackerScorer final : public Scorer {
     }
     void score(const Row& x, Scratch& scratch, double* raw) const {
         standardise(x, scratch);
-        forward(scratch.inputs.data(), scale_.n_features(), weights_.data(), bias_.data(), width(),
-                scratch.probabilities.data());
+        tracker_forward(scratch.inputs.data(), scale_.n_features(), weights_.data(), bias_.data(), width(),
+                        scratch.probabilities.data());
         std::copy_n(scratch.probabilities.data(), n_labels_, raw);
     }
 

@@ -5,14 +5,20 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/kernels/find_entries.hpp"
-#include "core/kernels/label_updates.hpp"
+#include "core/kernels/splits.hpp"
 #include "core/learners/learner.hpp"
-#include "core/learners/tree/leaf_stats.hpp"
+#include "core/learners/tree/split_search.hpp"
 #include "core/learners/tree/tree_nodes.hpp"
 #include "core/learners/tree/tree_undo.hpp"
 
 namespace boostline {
+
+// A label of the row at hand, in a leaf.
+struct RowLabel {
+    double importance;
+    std::int32_t label;
+    std::int32_t entry;  // where it is in the leaf, or will be; -1: the leaf does not have it
+};
 
 struct TreeSettings {
     double grace_period = 10.0;          // weight between two tries to split a leaf
@@ -78,11 +84,11 @@ class HoeffdingTree final : public Learner {
         if (row_.labels.size() < labels.relevant.size()) return;  // a hint gets no memory
         find_labels(leaf, labels);
         if (leaf.n_observed == 0) return;
-        fetch(leaf.range.data(), range_width() * sizeof(double));
+        fetch(leaf.stats.data(), range_width() * sizeof(double));
         for (std::size_t i = 0; i < labels.relevant.size(); ++i)
             if (const std::int32_t at = row_.labels[i].entry; at >= 0)
-                if (const Entry& entry = leaf.entries[static_cast<std::size_t>(at)]; entry.stats)
-                    fetch(entry.stats.data(), block_width() * sizeof(double));
+                if (const Entry& entry = leaf.entries[static_cast<std::size_t>(at)]; entry.stats >= 0)
+                    fetch(stats_at(leaf, entry), block_width() * sizeof(double));
     }
 
     // Section 4 of the paper: every relevant label is a single-label example whose importance is the cost it saves.
@@ -101,7 +107,7 @@ class HoeffdingTree final : public Learner {
             double importance = settings_.weight_scale * weights[0] * (1.0 - costs[static_cast<std::size_t>(label)]);
             if (!(importance > 0.0)) continue;
             importance = std::min(importance, kMostImportance);
-            if (entry < 0 || !leaf.entries[static_cast<std::size_t>(entry)].stats) ++n_unobserved;
+            if (entry < 0 || leaf.entries[static_cast<std::size_t>(entry)].stats < 0) ++n_unobserved;
             if (entry < 0) {
                 entry = leaf.n_entries() + static_cast<std::int32_t>(n_new++);
                 weight_after += kFirstMass;
@@ -118,12 +124,9 @@ class HoeffdingTree final : public Learner {
             gathered_[f] = x.dense[static_cast<std::size_t>(settings_.features[f])];
         if (settings_.max_bytes == 0 && !(leaf.active && is_time_to_try(leaf, weight_after))) {
             if (n_new > 0) leaf.entries.reserve(room_for(leaf.entries.size() + n_new));
-            if (leaf.active && n_unobserved > 0) take_blocks(leaf);
+            if (leaf.active && n_unobserved > 0) reserve_stats(leaf, n_unobserved);
             return;
         }
-        // A try is near, and reads the weights of all labels first.
-        for (const Entry& entry : leaf.entries)
-            if (entry.stats) BOOSTLINE_PREFETCH(entry.stats.data());
         std::unique_ptr<TreeUndo> undo = SpareUndos::take();
         undo->begin(nodes_, counts_, static_cast<std::size_t>(row_.leaf), range_width(), block_width(),
                     row_.labels.data(), n_learned);
@@ -136,8 +139,6 @@ class HoeffdingTree final : public Learner {
     }
     void cancel() noexcept override {
         if (row_.undo) row_.undo->run(nodes_, counts_);
-        for (RowLabel& label : row_.labels) label.stats = Block();
-        row_.range = Block();
         row_.clear();
     }
     void commit(const Row&, const Labels&) noexcept override {
@@ -147,10 +148,9 @@ class HoeffdingTree final : public Learner {
                 RowLabel& label = row_.labels[static_cast<std::size_t>(at)];
                 const auto i = static_cast<std::size_t>(label.entry);
                 Entry& entry = i < leaf.entries.size() ? leaf.entries[i] : append(leaf, label.label, kFirstMass);
-                if (label.stats) make_stats(leaf, entry, std::move(label.stats), std::move(row_.range));
                 add_importance(leaf, entry, label.importance);
             }
-            widen_range(leaf);
+            take_range(leaf);
         }
         row_.clear();
         if (settings_.max_bytes != 0) std::vector<RowLabel>().swap(row_.labels);  // a cap allows for the tree alone
@@ -159,8 +159,7 @@ class HoeffdingTree final : public Learner {
     std::size_t memory_bytes() const override {
         std::size_t total = fixed_bytes() + nodes_.allocated_bytes() + row_.labels.capacity() * sizeof(RowLabel);
         for (std::size_t i = 0; i < nodes_.size(); ++i)
-            total += nodes_[i].entries.capacity() * sizeof(Entry) +
-                     stats_bytes(static_cast<std::size_t>(nodes_[i].n_observed));
+            total += nodes_[i].entries.capacity() * sizeof(Entry) + nodes_[i].stats.capacity() * sizeof(double);
         return total;
     }
 
@@ -182,7 +181,6 @@ class HoeffdingTree final : public Learner {
         std::int32_t leaf = 0;           // ~node: the row is on its way, and has come so far
         std::int32_t n_learned = -1;     // -1: labels have not been looked for; after `prepare` the first n are learned
         std::vector<RowLabel> labels;    // the relevant ones, in ascending order; room for more
-        Block range;                     // for a leaf that is to observe its first label
         std::unique_ptr<TreeUndo> undo;  // of a row that has been learned already
 
         RowAtHand() = default;
@@ -227,15 +225,23 @@ class HoeffdingTree final : public Learner {
     std::size_t block_width() const { return LabelStats::kArrays * n_covariates(); }
     std::size_t range_width() const { return 2 * n_covariates(); }
 
-    LabelStats stats_of(const Entry& entry) const { return LabelStats::in(entry.stats.data(), n_covariates()); }
+    // Of n labels that a leaf has observed, with the range.
+    std::size_t stats_width(std::size_t n) const { return n == 0 ? 0 : range_width() + n * block_width(); }
+    const double* stats_at(const Node& leaf, const Entry& entry) const {
+        return &leaf.stats[stats_width(static_cast<std::size_t>(entry.stats) + 1) - block_width()];
+    }
+    double* stats_at(Node& leaf, const Entry& entry) const {
+        return const_cast<double*>(stats_at(std::as_const(leaf), entry));
+    }
+    LabelStats stats_of(Node& leaf, const Entry& entry) const {
+        return LabelStats::in(stats_at(leaf, entry), n_covariates());
+    }
 
     // The memory that max_bytes caps: what memory_bytes counts, of this tree or of one that has come to be otherwise.
     std::size_t fixed_bytes() const { return sizeof(*this) + n_covariates() * (sizeof(std::int32_t) + sizeof(double)); }
     std::size_t held_bytes() const { return fixed_bytes() + nodes_.bytes_for(nodes_.size()) + counts_.n_bytes; }
     static std::size_t entry_bytes(std::size_t n) { return room_for(n) * sizeof(Entry); }
-    std::size_t stats_bytes(std::size_t n) const {
-        return n == 0 ? 0 : BlockPool::bytes_for(range_width()) + n * BlockPool::bytes_for(block_width());
-    }
+    std::size_t stats_bytes(std::size_t n) const { return stats_width(room_for(n)) * sizeof(double); }
 
     std::int32_t find_leaf(const Row& x, std::int32_t from = 0) const {
         while (!is_leaf(from)) from = next_node(x, from);
@@ -271,16 +277,14 @@ class HoeffdingTree final : public Learner {
     bool add_importance(Node& leaf, Entry& entry, double importance) {
         entry.mass += importance;
         leaf.weight += importance;
-        if (!leaf.active || (!entry.stats && !add_stats(leaf, entry))) return false;
-        const std::size_t n = n_covariates();
-        const LabelStats s = stats_of(entry);
-        observe(s.weight, s.mean, s.m2, s.min, s.max, gathered_.data(), n, importance);
+        if (!leaf.active || (entry.stats < 0 && !add_stats(leaf, entry))) return false;
+        observe(stats_of(leaf, entry), gathered_.data(), n_covariates(), importance);
         return true;
     }
     // To the row at hand, which a label of the leaf has observed.
-    void widen_range(Node& leaf) {
+    void take_range(Node& leaf) {
         const std::size_t n = n_covariates();
-        if (leaf.active) widen(leaf.range.data(), leaf.range.data() + n, gathered_.data(), gathered_.data(), n);
+        if (leaf.active) widen_range(leaf.stats.data(), leaf.stats.data() + n, gathered_.data(), gathered_.data(), n);
     }
     bool is_time_to_try(const Node& leaf, double weight) const {
         return weight - leaf.last_try > settings_.grace_period;
@@ -288,14 +292,15 @@ class HoeffdingTree final : public Learner {
 
     // There is room for them.
     void find_labels(const Node& leaf, const Labels& labels) noexcept {
-        find_entries(leaf.entries.data(), leaf.entries.size(), labels.relevant.data(), labels.relevant.size(),
-                     row_.labels.data());
+        for (std::size_t i = 0; i < labels.relevant.size(); ++i) {
+            row_.labels[i].label = labels.relevant[i];
+            row_.labels[i].entry = find_entry(leaf, labels.relevant[i]);
+        }
         row_.n_learned = 0;
     }
     static std::int32_t find_entry(const Node& leaf, std::int32_t label) {
-        for (std::size_t i = 0; i < leaf.entries.size(); ++i)
-            if (leaf.entries[i].label == label) return static_cast<std::int32_t>(i);
-        return -1;
+        static_assert(sizeof(Entry) == 16 && offsetof(Entry, label) == 8);
+        return find_label(reinterpret_cast<const std::int32_t*>(leaf.entries.data()), leaf.entries.size(), label);
     }
 
     Entry& append(Node& leaf, std::int32_t label, double mass) {
@@ -314,9 +319,6 @@ class HoeffdingTree final : public Learner {
         make_stats(leaf, entry);
         return true;
     }
-    void make_stats(Node& leaf, Entry& entry) {
-        make_stats(leaf, entry, Block(block_width()), leaf.n_observed > 0 ? Block() : Block(range_width()));
-    }
     double hoeffding_bound(const Node& leaf) const {
         const double range = log2_(static_cast<double>(std::max(2, leaf.n_entries())));
         return range * std::sqrt(log_inverse_confidence_ / (2.0 * leaf.weight));
@@ -324,8 +326,8 @@ class HoeffdingTree final : public Learner {
 
     // How a leaf grows: hoeffding_tree_growth.hpp.
     void learn_label(std::int32_t leaf_id, const RowLabel& label);
-    void take_blocks(const Node& leaf);
-    void make_stats(Node& leaf, Entry& entry, Block stats, Block range) noexcept;
+    void reserve_stats(Node& leaf, std::size_t n_more);
+    void make_stats(Node& leaf, Entry& entry);
     void drop_stats(std::int32_t leaf_id, bool and_entries);
     void try_split(std::int32_t leaf_id);
     void apply(std::int32_t leaf_id, const Split& split);

@@ -1,9 +1,7 @@
 // How a leaf of a Hoeffding tree grows: what it learns of a label, when it splits, and what stops it under a cap.
 #pragma once
 
-#include "core/learners/tree/few_splits.hpp"
 #include "core/learners/tree/hoeffding_tree.hpp"
-#include "core/learners/tree/split_screen.hpp"
 #include "core/learners/tree/split_search.hpp"
 
 namespace boostline {
@@ -19,34 +17,28 @@ inline void HoeffdingTree::learn_label(std::int32_t leaf_id, const RowLabel& lab
         append(leaf, label.label, kFirstMass);
     }
     if (!add_importance(leaf, leaf.entries[static_cast<std::size_t>(entry)], label.importance)) return;
-    widen_range(leaf);
+    take_range(leaf);
     if (is_time_to_try(leaf, leaf.weight)) {
         leaf.last_try = leaf.weight;
         try_split(leaf_id);
     }
 }
 
-// For those labels of the row that its leaf has not observed so far.
-inline void HoeffdingTree::take_blocks(const Node& leaf) {
-    if (leaf.n_observed == 0) row_.range = Block(range_width());
-    for (std::int32_t i = 0; i < row_.n_learned; ++i) {
-        RowLabel& label = row_.labels[static_cast<std::size_t>(i)];
-        const auto at = static_cast<std::size_t>(label.entry);
-        if (at >= leaf.entries.size() || !leaf.entries[at].stats) label.stats = Block(block_width());
-    }
+// For so many labels of the row that its leaf has not observed so far.
+inline void HoeffdingTree::reserve_stats(Node& leaf, std::size_t n_more) {
+    leaf.stats.reserve(stats_width(room_for(static_cast<std::size_t>(leaf.n_observed) + n_more)));
 }
-// The range is for the first label of the leaf.
-inline void HoeffdingTree::make_stats(Node& leaf, Entry& entry, Block stats, Block range) noexcept {
+inline void HoeffdingTree::make_stats(Node& leaf, Entry& entry) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     const auto n = static_cast<std::size_t>(leaf.n_observed);
+    if (leaf.stats.capacity() < stats_width(n + 1)) reserve_stats(leaf, 1);
     if (n == 0) {
-        leaf.range = std::move(range);
-        std::fill_n(leaf.range.data(), n_covariates(), kInfinity);
-        std::fill_n(leaf.range.data() + n_covariates(), n_covariates(), -kInfinity);
+        leaf.stats.assign(n_covariates(), kInfinity);
+        leaf.stats.resize(range_width(), -kInfinity);
     }
-    entry.stats = std::move(stats);
-    stats_of(entry).clear(n_covariates());
-    ++leaf.n_observed;
+    leaf.stats.resize(stats_width(n + 1));
+    entry.stats = leaf.n_observed++;
+    stats_of(leaf, entry).clear(n_covariates());
     ++counts_.n_blocks;
     counts_.n_bytes += stats_bytes(n + 1) - stats_bytes(n);
 }
@@ -65,32 +57,23 @@ inline void HoeffdingTree::drop_stats(std::int32_t leaf_id, bool and_entries) {
 }
 
 inline void HoeffdingTree::try_split(std::int32_t leaf_id) {
-    const Node& leaf = node(leaf_id);
+    Node& leaf = node(leaf_id);
     if (leaf.n_entries() < 2) return;
     const double bound = hoeffding_bound(leaf);
     const bool tie = bound < settings_.tie_threshold;
     // The side of a threshold is one bit, so no gain exceeds 1: nothing can be better by more than the bound.
     if (!tie && bound >= 1.0) return;
     static thread_local LeafStats seen;
-    static thread_local SplitScreen coarse;
-    static thread_local SplitSearch exact;
-    static thread_local FewSplits few;
-    seen.low = leaf.range.data();
+    static thread_local SplitSearch search;
+    seen.low = leaf.stats.data();
     seen.high = seen.low + n_covariates();
     seen.n_covariates = n_covariates();
-    seen.labels.resize(static_cast<std::size_t>(leaf.n_observed));
-    LabelStats* next = seen.labels.data();
+    seen.labels.clear();
     for (const Entry& entry : leaf.entries)
-        if (entry.stats) *next++ = stats_of(entry);
-    if (tie) {  // whatever is best
-        const std::vector<std::size_t>& covariates = coarse.candidates(seen);
-        const Split split = covariates.size() <= kGroup ? few.best(seen, covariates) : exact.best(seen);
-        if (split.covariate >= 0) apply(leaf_id, split);
-        return;
-    }
-    if (coarse.rules_out(seen, bound)) return;  // so in nearly all tries, and soon found
-    const Split split = exact.best(seen);
-    if (split.covariate >= 0 && split.gain - split.runner_up > bound) apply(leaf_id, split);
+        if (entry.stats >= 0) seen.labels.push_back(stats_of(leaf, entry));
+    if (!tie && search.rules_out(seen, bound)) return;  // so in nearly all tries
+    const Split split = search.best(seen);
+    if (split.covariate >= 0 && (tie || split.gain - split.runner_up > bound)) apply(leaf_id, split);
 }
 
 // The children take over the labels' masses left and right of the threshold, nothing else.
@@ -100,8 +83,9 @@ inline void HoeffdingTree::apply(std::int32_t leaf_id, const Split& split) {
     goes_left.clear();
     goes_right.clear();
     for (const Entry& entry : leaf.entries) {
-        if (!entry.stats) continue;
-        const Masses masses = split_label(stats_of(entry), static_cast<std::size_t>(split.covariate), split.threshold);
+        if (entry.stats < 0) continue;
+        const Masses masses =
+            split_label(stats_of(leaf, entry), static_cast<std::size_t>(split.covariate), split.threshold);
         if (masses.left > 0.0) goes_left.push_back(Entry{masses.left, entry.label});
         if (masses.right > 0.0) goes_right.push_back(Entry{masses.right, entry.label});
     }

@@ -39,11 +39,11 @@ inline void HoeffdingTree::save(Archive& out) const {
     nodes("node_active", [](const Node& n, const TreeRoute&) { return n.active; });
     entries("label", [](const Entry& e) { return e.label; });
     entries("label_mass", [](const Entry& e) { return e.mass; });
-    entries("label_observed", [](const Entry& e) { return static_cast<std::uint8_t>(e.stats ? 1 : 0); });
+    entries("label_observed", [](const Entry& e) { return static_cast<std::uint8_t>(e.stats >= 0 ? 1 : 0); });
     out.add<double>("label_stats", counts_.n_blocks * block_width(), [&](auto&& write) {
-        for_entries([&](const Entry& entry) {
-            if (entry.stats) write(entry.stats.data(), block_width());
-        });
+        for (std::int32_t i = 0; i < n_nodes(); ++i)
+            for (const Entry& entry : node(i).entries)
+                if (entry.stats >= 0) write(stats_at(node(i), entry), block_width());
     });
 }
 
@@ -99,9 +99,9 @@ inline void HoeffdingTree::load(const ArchiveView& in) {
             if (n_stats - next_stats < block_width()) fail("statistics are missing");
             next_stats += block_width();
             fresh.make_stats(node, entry);
-            stats.next(entry.stats.data(), block_width());
-            const LabelStats s = fresh.stats_of(entry);
-            widen(node.range.data(), node.range.data() + n_covariates(), s.min, s.max, n_covariates());
+            stats.next(fresh.stats_at(node, entry), block_width());
+            const LabelStats s = fresh.stats_of(node, entry);
+            widen_range(node.stats.data(), node.stats.data() + n_covariates(), s.min, s.max, n_covariates());
         }
         for (const Entry& entry : node.entries) seen[static_cast<std::size_t>(entry.label)] = 0;
         node.weight = weight.next();  // as it was summed, not as it is summed here
@@ -131,10 +131,10 @@ inline void HoeffdingTree::check() const {
         for (const Entry& entry : node.entries) {
             require(entry.mass > 0.0 && entry.mass <= kMostWeight, "", "label_mass");
             sum += entry.mass;
-            if (!entry.stats) continue;
+            if (entry.stats < 0) continue;
             require(node.active == 1, "", "label_observed");
             const std::size_t n = n_covariates();
-            const LabelStats s = stats_of(entry);
+            const LabelStats s = stats_of(const_cast<Node&>(node), entry);
             check_within(s.weight, n, 0.0, kMostWeight, "", "label_stats");
             check_within(s.mean, n, -kMost, kMost, "", "label_stats");
             check_within(s.m2, n, -kMostSquares, kMostSquares, "", "label_stats");

@@ -1,9 +1,10 @@
 // What a Hoeffding tree is made of, and the memory that it takes. How much that is depends on the tree alone, not on
 // how it came about: a cap on it then means the same before and after a tree has been saved.
 //
-//   node   leaf:   range                                            least and greatest value of each covariate
-//                  entries  [label 3 | label 0 | label 7 | ...]     mass of each label that occurred here, in that
-//                                                                   order, and the LabelStats of those observed here
+//   node   leaf:   entries  [label 3 | label 0 | label 7 | ...]     mass of each label that occurred here, in that
+//   order
+//                  stats    [range | label 7 | label 3 | ...]       least and greatest value of each covariate, and the
+//                                                                   LabelStats of the labels that were observed here
 #pragma once
 
 #include <cstddef>
@@ -11,9 +12,6 @@
 #include <memory>
 #include <utility>
 #include <vector>
-
-#include "core/base/block_pool.hpp"
-#include "core/learners/tree/label_stats.hpp"
 
 namespace boostline {
 
@@ -29,13 +27,14 @@ struct TreeNode {
     struct Entry {
         double mass = 1.0;
         std::int32_t label = 0;
-        Block stats = Block();  // none: not observed here
+        std::int32_t stats = -1;  // its place among the statistics; -1: not observed here
     };
 
-    double weight = 0.0;          // leaf: sum of the masses in its table
-    double last_try = 0.0;        // leaf: weight when a split was last tried
-    std::vector<Entry> entries;   // leaf: side by side, for every vote reads all of them
-    Block range;                  // leaf: smallest values of the covariates, largest values; once there are statistics
+    double weight = 0.0;         // leaf: sum of the masses in its table
+    double last_try = 0.0;       // leaf: weight when a split was last tried
+    std::vector<Entry> entries;  // leaf: side by side, for every vote reads all of them
+    // leaf: smallest values of the covariates and largest values, then the LabelStats of n_observed labels
+    std::vector<double> stats;
     std::int32_t n_observed = 0;  // leaf: labels with statistics
     std::uint8_t nan_right = 0;   // where a missing value goes
     std::uint8_t active = 1;      // leaf: 0 once the cap has stopped its growth

@@ -39,13 +39,14 @@ class TreeUndo {
         range_ = range;
         block_ = block;
         double* to = values_.data();
-        if (n_observed_ > 0) to = std::copy_n(leaf.range.data(), range, to);
+        if (n_observed_ > 0) to = std::copy_n(leaf.stats.data(), range, to);
         for (const RowLabel* label = labels; label < labels + n; ++label) {
             const auto i = static_cast<std::size_t>(label->entry);
             if (i >= n_leaf_entries_) continue;  // a new one
             const TreeNode::Entry& entry = leaf.entries[i];
-            entries_[n_entries_++] = {i, entry.mass, static_cast<bool>(entry.stats)};
-            if (entry.stats) to = std::copy_n(entry.stats.data(), block, to);
+            entries_[n_entries_++] = {i, entry.stats, entry.mass};
+            if (entry.stats >= 0)
+                to = std::copy_n(&leaf.stats[range + static_cast<std::size_t>(entry.stats) * block], block, to);
         }
     }
     // Forgets the row; keeps the room.
@@ -66,7 +67,7 @@ class TreeUndo {
     void take_lists(std::size_t id, TreeNode& leaf) {
         left_.push_back({id, {}, {}, leaf.n_observed});
         left_.back().entries.swap(leaf.entries);
-        left_.back().range = std::move(leaf.range);
+        left_.back().stats.swap(leaf.stats);
         leaf.n_observed = 0;
     }
 
@@ -77,7 +78,7 @@ class TreeUndo {
             if (last->id >= n_nodes_) continue;  // it came with this row
             TreeNode& leaf = nodes[last->id];
             leaf.entries.swap(last->entries);
-            leaf.range = std::move(last->range);
+            leaf.stats.swap(last->stats);
             leaf.n_observed = last->n_observed;
             nodes.route(last->id) = TreeRoute{};
             leaf.nan_right = 0;
@@ -88,22 +89,18 @@ class TreeUndo {
         leaf.last_try = last_try_;
         leaf.entries.resize(n_leaf_entries_);
         leaf.n_observed = n_observed_;
+        const std::size_t range = n_observed_ > 0 ? range_ : 0;
+        leaf.stats.resize(range + static_cast<std::size_t>(n_observed_) * block_);
         const double* from = values_.data();
-        const auto restore = [&](const Block& block, std::size_t size) {
-            std::copy_n(from, size, block.data());
-            from += size;
-        };
-        if (n_observed_ > 0)
-            restore(leaf.range, range_);
-        else
-            leaf.range = Block();
+        std::copy_n(from, range, leaf.stats.data());
+        from += range;
         for (std::size_t i = 0; i < n_entries_; ++i) {
             TreeNode::Entry& entry = leaf.entries[entries_[i].at];
             entry.mass = entries_[i].mass;
-            if (entries_[i].was_observed)
-                restore(entry.stats, block_);
-            else
-                entry.stats = Block();
+            entry.stats = entries_[i].stats;
+            if (entry.stats < 0) continue;
+            std::copy_n(from, block_, &leaf.stats[range_ + static_cast<std::size_t>(entry.stats) * block_]);
+            from += block_;
         }
     }
 
@@ -111,13 +108,13 @@ class TreeUndo {
     struct Lists {
         std::size_t id;
         std::vector<TreeNode::Entry> entries;
-        Block range;
+        std::vector<double> stats;
         std::int32_t n_observed;
     };
     struct KnownEntry {
         std::size_t at;
+        std::int32_t stats;
         double mass;
-        bool was_observed;
     };
 
     std::size_t n_nodes_ = 0, leaf_id_ = 0, n_leaf_entries_ = 0, n_entries_ = 0, range_ = 0, block_ = 0;

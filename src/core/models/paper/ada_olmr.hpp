@@ -141,7 +141,6 @@ class AdaOLMR final : public Booster {
 
     // c^{i+1}: the gradient of the pairwise logistic loss at s^i.
     void compute_costs(int i, const Labels& labels, PairScratch& scratch) override {
-        if (steps_ == Steps::paper && write_at_once(i, labels, scratch, write_logistic_costs)) return;
         split_scores(i, labels, scratch);
         const std::size_t n_relevant = scratch.relevant.size(), n_irrelevant = scratch.irrelevant.size();
         scratch.relevant_sum.resize(n_relevant);
@@ -183,7 +182,7 @@ class AdaOLMR final : public Booster {
             // f'(alpha) = c^{i+1} . h^i. Costs sum to 0, so a constant may be taken from the votes: then a uniform vote
             // gives 0 and not 1e-17, whose sign would rank all labels in the next round.
             const double* h = vote_row(i);
-            const double slope = dot(cost_row(i + 1), h, static_cast<std::size_t>(n_labels_), h[0]);
+            const double slope = centred_dot(cost_row(i + 1), h, static_cast<std::size_t>(n_labels_), h[0]);
             const double alpha =
                 learner_weights_[v] - (steps_ == Steps::paper ? step * slope : adagrad(v, weight * slope));
             if (steps_ == Steps::adagrad) vote_spreads_[v] += weight * spreads_now_[v];

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/kernels/expert_scores.hpp"
+#include "core/kernels/pairs.hpp"
 #include "core/learners/learner_group.hpp"
 #include "core/models/paper/pair_scratch.hpp"
 #include "core/models/paper/recent_examples.hpp"
@@ -188,20 +188,6 @@ class Booster {
     }
     double* vote_row(std::int32_t i) {
         return &votes_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_labels_)];
-    }
-
-    // Both of these and all between at once, where that is possible: `write(scored labels, room, costs, facts)`.
-    template <class Write>
-    bool write_at_once(int i, const Labels& labels, PairScratch& scratch, Write&& write) {
-        if (!has_wide_pairs() || !labels.are_all_known()) return false;
-        scratch.room.resize(room_for_wide_pairs(labels.is_relevant.size()));
-        const ScoredLabels scored{expert_row(i), labels.is_relevant.data(), labels.is_relevant.size(),
-                                  labels.relevant.size(), labels.pair_weight()};
-        PairFacts facts;
-        if (!write(scored, scratch.room.data(), cost_row(i), facts)) return false;
-        rank_losses_[static_cast<std::size_t>(i)] = labels.pair_weight() * facts.inversions;
-        cost_ranges_[static_cast<std::size_t>(i)] = {facts.costs, true};
-        return true;
     }
 
     // Spreads sums over pairs to a cost vector: w_Y * sum for irrelevant labels, -w_Y * sum for relevant ones.

@@ -95,15 +95,9 @@ class OnlineBMR final : public Booster {
 
     // c^{i+1}[l] = phi^{N-i-1}(s^i + e_l), less the constant phi^{N-i-1}(s^i): only pairs that contain l move.
     void compute_costs(int i, const Labels& labels, PairScratch& scratch) override {
-        const auto left = static_cast<std::size_t>(n_votes_ - 1 - i);  // learners still to come
-        const bool has_steps = i < n_votes_ && !cost_function_ && !table_->is_exponential;
-        if (has_steps && write_at_once(i, labels, scratch,
-                                       [&](const ScoredLabels& of, double* room, double* costs, PairFacts& facts) {
-                                           return write_step_costs(of, steps(left), room, costs, facts);
-                                       }))
-            return;
         split_scores(i, labels, scratch);
-        if (i == n_votes_ || cost_function_) return;  // nobody is left to be taught, or it is done
+        if (i == n_votes_ || cost_function_) return;                   // no learner is left, or it is done
+        const auto left = static_cast<std::size_t>(n_votes_ - 1 - i);  // learners still to come
         scratch.relevant_sum.resize(scratch.relevant.size());
         scratch.irrelevant_sum.assign(scratch.irrelevant.size(), 0.0);
         if (table_->is_exponential)
@@ -172,10 +166,9 @@ class OnlineBMR final : public Booster {
     }
     void table_steps(std::size_t left, PairScratch& scratch) const {
         const StepRow row = steps(left);
-        const Range range = range_of(scratch.irrelevant.data(), scratch.irrelevant.size());
         for (std::size_t l = 0; l < scratch.relevant.size(); ++l)
-            scratch.relevant_sum[l] = add_steps(scratch.relevant[l], scratch.irrelevant.data(),
-                                                scratch.irrelevant.size(), row, range, scratch.irrelevant_sum.data());
+            scratch.relevant_sum[l] = add_step_sums(scratch.relevant[l], scratch.irrelevant.data(),
+                                                    scratch.irrelevant.size(), row, scratch.irrelevant_sum.data());
     }
 
     // sum over pairs of factor e^(s[r] - s[l]), which splits into two sums; a step down from d is 1/e of the one up.

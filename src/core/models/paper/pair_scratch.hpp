@@ -5,14 +5,12 @@
 
 #include "core/base/example.hpp"
 #include "core/kernels/pairs.hpp"
-#include "core/kernels/wide_pairs.hpp"
 
 namespace boostline {
 
 // The scores of one expert, split into relevant and irrelevant labels, and room for sums over pairs.
 struct PairScratch {
     std::vector<double> relevant, irrelevant, relevant_sum, irrelevant_sum, e_relevant, e_irrelevant, costs, weights;
-    std::vector<double> room;  // of wide_pairs.hpp
 
     void reserve(const Labels& labels) {
         for (auto* column : {&relevant, &relevant_sum}) column->reserve(labels.relevant.size());
@@ -22,7 +20,6 @@ struct PairScratch {
     void reserve(std::size_t k) {
         for (auto* column : {&relevant, &irrelevant, &relevant_sum, &irrelevant_sum, &e_relevant, &e_irrelevant})
             column->reserve(k);
-        room.reserve(room_for_wide_pairs(k));
     }
     void split(const double* scores, const Labels& labels) {
         relevant.resize(labels.relevant.size());

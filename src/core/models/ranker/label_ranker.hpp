@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "core/base/math.hpp"
-#include "core/kernels/tempered.hpp"
+#include "core/kernels/votes.hpp"
 #include "core/models/paper/booster.hpp"
 #include "core/models/ranker/log_pool.hpp"
 #include "core/models/ranker/portfolio.hpp"

@@ -1,9 +1,28 @@
-// Vectors of the width at hand; the first lines of every file of loops.
+// Vectors of the level at hand, for loops in which the compiler does not find them itself: where many sums have to
+// stay in registers.
 //
 // `Doubles` and `Floats` are one register: loops whose numbers do not meet, such as a sum for each label, use these,
 // and hold as many as there are registers. Where the lanes of a sum are added up in the end there have to be as
 // many at every width: `Lanes<double>` has 8 and `Lanes<float>` 16, in one register or several. (The compiler would
 // split a wide vector by itself, but takes it through memory at every step.)
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+
+#include "core/base/portable.hpp"
+
+#if defined(__AVX512F__)
+#define BOOSTLINE_VECTOR_BYTES 64
+#elif defined(__AVX2__)
+#define BOOSTLINE_VECTOR_BYTES 32
+#else
+#define BOOSTLINE_VECTOR_BYTES 16
+#endif
+
+namespace boostline::BOOSTLINE_LEVEL {
+
 typedef double Doubles __attribute__((vector_size(BOOSTLINE_VECTOR_BYTES)));
 typedef float Floats __attribute__((vector_size(BOOSTLINE_VECTOR_BYTES)));
 typedef unsigned Bits __attribute__((vector_size(BOOSTLINE_VECTOR_BYTES)));
@@ -125,3 +144,5 @@ BOOSTLINE_INLINE void add_lanes(Vector v0, Vector v1, Vector v2, Vector v3, Real
         __builtin_shufflevector(odd01, odd23, 0, 1, 4, 5) + __builtin_shufflevector(odd01, odd23, 2, 3, 6, 7);
     store(to, load_as<typename std::remove_const<decltype(even)>::type>(to) + (even + odd));
 }
+
+}  // namespace boostline::BOOSTLINE_LEVEL
