@@ -75,7 +75,7 @@ def run(
     algorithms: Sequence[str] = tuple(ALGORITHMS),
     edges: Sequence[float] | None = None,
     orders: Sequence[str] = ORDERS,
-    seeds: int | Sequence[int] = 10,
+    seeds: int | Sequence[int] = 20,
     settings: Settings | None = None,
     labels: Sequence[str] | int | str | None = None,
     test: str | os.PathLike[str] | None = None,
@@ -297,7 +297,7 @@ def _command(
     parts += [f"--edge {edge:g}" for edge in edges or ()]
     if set(orders) != set(ORDERS):
         parts += [f"--order {order}" for order in orders]
-    if len(seeds) != 10:
+    if len(seeds) != 20:
         parts.append(f"--seeds {len(seeds)}")
     for field in dataclasses.fields(Settings):
         value = getattr(settings, field.name)

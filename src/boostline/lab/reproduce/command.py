@@ -70,7 +70,7 @@ def reproduce(
         list[str] | None,
         typer.Option(help="file or shuffled. Can be repeated. Default: both."),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="Number of seeds; the paper used 20.", min=1)] = 10,
+    seeds: Annotated[int, typer.Option(help="Number of seeds; default: the paper's.", min=1)] = 20,
     trees: Annotated[int, typer.Option(help="Number of the paper's trees.", min=1)] = 100,
     covariates: Annotated[
         int, typer.Option(help="Number of features that each tree may use.", min=1)
