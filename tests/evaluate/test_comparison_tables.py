@@ -80,7 +80,9 @@ def test_models_of_scikit_learn_are_peers():
         scaler=StandardScaler(),
     )
     trees = ExtraTreesClassifier(20, random_state=0)
-    batch = evaluate.BatchPeer(trees).fit(X[:200], Y[:200])
+    with pytest.raises(TypeError, match="without partial_fit, so it must be fitted"):
+        evaluate.SklearnPeer(trees, 3)
+    batch = evaluate.SklearnPeer(trees.fit(X[:200], Y[:200].astype(int)), 3)
     found = evaluate.prequential(
         {"online": online, "batch": batch}, zip(X[200:], Y[200:], strict=True)
     )
@@ -89,5 +91,3 @@ def test_models_of_scikit_learn_are_peers():
     np.testing.assert_array_equal(
         batch.score(X[:5]), np.column_stack([p[:, 1] for p in trees.predict_proba(X[:5])])
     )
-    with pytest.raises(TypeError, match="without partial_fit"):
-        evaluate.SklearnPeer(trees, 3)

@@ -113,13 +113,15 @@ def test_scikit_learns_probabilities_are_judged() -> None:
     multiclass = pytest.importorskip("sklearn.multiclass")
     given = data()
     model = multiclass.OneVsRestClassifier(linear_model.LogisticRegression())
-    peer = evaluate.BatchPeer(model).fit(given.X[:N_TRAIN], given.Y[:N_TRAIN])
+    peer = evaluate.SklearnPeer(model.fit(given.X[:N_TRAIN], given.Y[:N_TRAIN].astype(int)), K)
     run = evaluate.train_then_test(peer, given)
     P = model.predict_proba(given.X[N_TRAIN:])
     log_loss, ece = by_hand(given.Y[N_TRAIN:], P, np.ones(P.shape, bool))
     assert run.metrics["log_loss"] == pytest.approx(log_loss, rel=1e-9)
     assert run.metrics["ece"] == pytest.approx(ece, rel=1e-9)
-    ridge = evaluate.BatchPeer(linear_model.RidgeClassifier()).fit(given.X, given.Y)
+    ridge = evaluate.SklearnPeer(
+        linear_model.RidgeClassifier().fit(given.X, given.Y.astype(int)), K
+    )
     assert "log_loss" not in evaluate.train_then_test(ridge, given).metrics
 
 

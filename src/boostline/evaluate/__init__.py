@@ -13,14 +13,13 @@ from boostline.evaluate.comparison import Comparison, compare
 from boostline.evaluate.curves import Curve
 from boostline.evaluate.holdout import row_order, train_then_test
 from boostline.evaluate.judged_models import STANDARD
-from boostline.evaluate.peers import BatchPeer, SklearnPeer
+from boostline.evaluate.peers import SklearnPeer
 from boostline.evaluate.reports import label_report, records_csv
 from boostline.evaluate.runs import Run, Seconds
 from boostline.evaluate.test_then_learn import Prequential, prequential
 
 __all__ = [
     "STANDARD",
-    "BatchPeer",
     "Comparison",
     "Curve",
     "Prequential",

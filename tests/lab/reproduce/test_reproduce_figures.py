@@ -3,7 +3,7 @@
 import pytest
 
 from boostline.lab import reproduce
-from boostline.lab.reproduce import tables
+from boostline.lab.reproduce import paper_tables
 
 # A plain implementation by other people, file order, 10 to 30 seeds (the project's mathematics
 # notes), and how far the mean of ten seeds may be from it.
@@ -34,7 +34,7 @@ def test_mediamill_with_both_algorithms(data_folder, tmp_path):
     assert made.summary.cell("mediamill", "online_bmr", "file").mean == pytest.approx(
         0.047, abs=0.002
     )
-    [row] = tables.table2(made.summary).rows
+    [row] = paper_tables.table2(made.summary).rows
     assert row[-1] == "yes"
     # Its key frames come in the order of the film. The counts' loss is that of eight lines of NumPy.
     counts = made.summary.cell("mediamill", "decayed_counts", "file").mean

@@ -12,7 +12,7 @@ from reproduce_helpers import make_data
 
 from boostline.data import Dataset
 from boostline.lab import reproduce
-from boostline.lab.reproduce import paper, tables
+from boostline.lab.reproduce import paper, paper_tables
 from boostline.lab.reproduce.plan import Settings
 
 pytestmark = pytest.mark.process
@@ -121,12 +121,12 @@ def test_nothing_is_drawn_off_its_axis(made):
 
 
 def test_columns_that_are_left_out_are_not_explained(made):
-    whole = tables.table2(made.summary)
+    whole = paper_tables.table2(made.summary)
     narrow = whole.without("no label").without("as printed")
     assert "No label:" in whole.note and "As printed:" in whole.note
     assert "No label:" not in narrow.note and "As printed:" not in narrow.note
     assert narrow.note.endswith("when shuffled.")
-    losses = tables.losses(made.summary).without("label frequency")
+    losses = paper_tables.losses(made.summary).without("label frequency")
     assert "Decayed counts:" in losses.note and "requency" not in losses.note
 
 
@@ -228,7 +228,7 @@ def test_table_2_is_as_printed(data_folder, name, tmp_path):
         jobs=1,
         report=False,
     )
-    [row] = tables.table2(made.summary).rows
+    [row] = paper_tables.table2(made.summary).rows
     assert row[-1] == "yes"
     if name == "scene":
         # counted without this code: 86 % and 14 % of the rows repeat; the counts get .0067 and .50

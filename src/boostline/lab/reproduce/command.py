@@ -194,17 +194,17 @@ def _other_table(
 
 
 def _print(result: object) -> None:
-    from boostline.lab.reproduce import Result, tables
+    from boostline.lab.reproduce import Result, paper_tables
     from boostline.lab.reproduce.report import plain_words
 
     assert isinstance(result, Result) and result.summary is not None
     summary = result.summary
     # The terminal is narrower than files and pages, which have every column.
-    data = tables.table2(summary).without("no label").without("as printed")
-    losses = tables.losses(summary).without("label frequency")
-    shown = [data, losses, tables.times(summary)]
+    data = paper_tables.table2(summary).without("no label").without("as printed")
+    losses = paper_tables.losses(summary).without("label frequency")
+    shown = [data, losses, paper_tables.times(summary)]
     if "online_bmr" in summary.algorithms:
-        shown.append(tables.edges(summary))
+        shown.append(paper_tables.edges(summary))
     for table in shown:
         print_table(table)
     for text in plain_words(summary):

@@ -14,7 +14,7 @@ import boostline
 from boostline.display.charts import svg
 from boostline.display.html import chart, page
 from boostline.display.tables import to_csv
-from boostline.lab.reproduce import paper, pictures, tables
+from boostline.lab.reproduce import paper, paper_tables, pictures
 from boostline.lab.reproduce.store import write_atomically
 from boostline.lab.reproduce.summary import Summary
 
@@ -27,11 +27,11 @@ def as_json(summary: Summary) -> dict[str, Any]:
 def write_tables(summary: Summary, folder: Path) -> None:
     """Write results.json, runs.csv, table2.csv and table3.csv."""
     write_atomically(folder / "results.json", json.dumps(as_json(summary), indent=1) + "\n")
-    write_atomically(folder / "runs.csv", tables.runs_csv(summary))
+    write_atomically(folder / "runs.csv", paper_tables.runs_csv(summary))
     header = list(next(iter(summary.data.values())))
     rows = [[found[key] for key in header] for found in summary.data.values()]
     write_atomically(folder / "table2.csv", to_csv(header, rows))
-    write_atomically(folder / "table3.csv", tables.table3_csv(summary))
+    write_atomically(folder / "table3.csv", paper_tables.table3_csv(summary))
 
 
 def write_page(summary: Summary, path: Path) -> None:
@@ -43,15 +43,15 @@ def write_page(summary: Summary, path: Path) -> None:
         f"<nav>{links}</nav>",
         *(f'<p class="plainly">{html.escape(text)}</p>' for text in plain_words(summary)),
         "<h2>Results</h2>",
-        tables.losses(summary).html(),
+        paper_tables.losses(summary).html(),
         chart(partial(pictures.overview, summary), "Rank loss at a glance", _OVERVIEW),
-        tables.times(summary).html(),
+        paper_tables.times(summary).html(),
         "<h2>Data</h2>",
-        tables.table2(summary).html(),
+        paper_tables.table2(summary).html(),
         *(part for name in summary.data for part in _section(summary, name)),
     ]
     if "online_bmr" in summary.algorithms:
-        parts += ["<h2>All edges</h2>", tables.edges(summary).html()]
+        parts += ["<h2>All edges</h2>", paper_tables.edges(summary).html()]
     parts += ["<h2>How to read this</h2>", _reading(summary)]
     write_atomically(path, page("boostline reproduce", parts))
 
@@ -68,16 +68,16 @@ def write_docs(summary: Summary, path: Path) -> None:
         how_made(summary),
         "",
         *(line for text in plain_words(summary) for line in (f"> {text}", "")),
-        tables.losses(summary).markdown(),
+        paper_tables.losses(summary).markdown(),
         f"![Rank loss at a glance]({picture.name})",
         "",
         _OVERVIEW,
         "",
-        tables.times(summary).markdown(),
-        tables.table2(summary).markdown(),
+        paper_tables.times(summary).markdown(),
+        paper_tables.table2(summary).markdown(),
     ]
     if "online_bmr" in summary.algorithms:
-        parts.append(tables.edges(summary).markdown())
+        parts.append(paper_tables.edges(summary).markdown())
     parts += [
         "## Machine and settings",
         "",
@@ -123,13 +123,13 @@ def plain_words(summary: Summary) -> Iterator[str]:
         text += (
             f": {found['repeats_file']:.0%} of its test rows have the same label set as the row before "
             f"({found['repeats_shuffled']:.0%} if shuffled). A ranker that sees no feature at all and counts "
-            f"recent labels (decay .5) gets {tables.figure(counts.mean)}, below every booster here"
+            f"recent labels (decay .5) gets {paper_tables.figure(counts.mean)}, below every booster here"
         )
         if name in paper.RESULTS:
             text += " and every figure in the paper"
         shuffled = summary.cell(name, "decayed_counts", "shuffled")
         if shuffled is not None:
-            text += f"; shuffled it gets {tables.figure(shuffled.mean, 2)}"
+            text += f"; shuffled it gets {paper_tables.figure(shuffled.mean, 2)}"
         yield f"{text}. Only shuffled figures say something about learning from features."
     if not sorted_sets and summary.orders == ["shuffled"]:
         yield (
