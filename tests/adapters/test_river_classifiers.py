@@ -245,7 +245,7 @@ def test_sets_dicts_unknown_and_absent_labels():
         (learned(short, "unknown"), core({"p"}, {"q", "r"})),
     ]:
         np.testing.assert_array_equal(booster.learner_weights, twin.learner_weights)
-        np.testing.assert_array_equal(booster.weight_sums, twin.weight_sums)
+        np.testing.assert_array_equal(booster.diagnostics.weight_sums, twin.diagnostics.weight_sums)
 
 
 def test_words_are_passed_on_as_sparse_rows():

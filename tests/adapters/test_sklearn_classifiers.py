@@ -358,4 +358,4 @@ def test_an_edge_that_follows_the_learners(data):
     X, Y = data
     model = OnlineBMRClassifier(edge="auto", random_state=0).fit(X, Y)
     booster: Any = model.booster_
-    assert booster.chooses_edge and booster.edge > 0.01
+    assert booster.diagnostics.chooses_edge and booster.edge > 0.01

@@ -67,7 +67,7 @@ def test_the_core_is_the_reference(name):
             reference.learn(x, relevant, unknown=unknown),
             atol=1e-9,
         )
-    np.testing.assert_allclose(core.expert_losses, reference.expert_losses, atol=1e-9)
+    np.testing.assert_allclose(core.diagnostics.expert_losses, reference.expert_losses, atol=1e-9)
     np.testing.assert_allclose(core.edges(), reference.edges(), atol=1e-9)
     for one, other in zip(mine, theirs, strict=True):
         told = [t for t in one.told if t[1] > 0]

@@ -143,7 +143,7 @@ def test_an_attribute_that_is_misspelt(refused, tmp_path):
 
 
 def test_a_model_too_large_for_the_machine_says_what_it_needs(refused, tmp_path, monkeypatch):
-    monkeypatch.setattr("boostline.models.booster.machine_bytes", lambda: 2**10)
+    monkeypatch.setattr("boostline.models.native.machine_bytes", lambda: 2**10)
     write_csv(tmp_path / "d.csv", *rows(5))
     said = refused("train", "d.csv", "-l", "tag_*", "--drop", "id", *TRAIN)
     assert "not enough memory: x has" in said and "use fewer features" in said

@@ -37,7 +37,7 @@ def test_train_learns_what_python_learns(csv_file, boostline, tmp_path):
     assert model.labels == LABELS
     same(model, in_python())
     assert done.json["mean_rank_loss"] == pytest.approx(
-        model.suffered_loss / model.label_set_sizes.sum()
+        model.suffered_loss / model.diagnostics.label_set_sizes.sum()
     )
 
 
@@ -335,4 +335,4 @@ def test_options_are_passed_on(csv_file, boostline, tmp_path):
     assert (wrong.code, "is not an option of online_bmr" in wrong.err) == (1, True)
     more = ("-a", "online_bmr", "--edge", "auto", "--max-rows", "60")
     assert boostline(*TRAIN, "--model", "e.blm", *more).code == 0
-    assert bl.load(tmp_path / "e.blm").chooses_edge
+    assert bl.load(tmp_path / "e.blm").diagnostics.chooses_edge

@@ -141,7 +141,7 @@ def test_beside_a_thread_that_copies_trees_a_child_gets_memory_for_its_own():
 
     def go_on_copying():
         while not copies.is_set():
-            model._native.clone()
+            model._native.core.clone()
 
     copier = threading.Thread(target=go_on_copying)
     copier.start()

@@ -102,7 +102,7 @@ def ties_apart(model, oracle, x):
 
 
 def compare_round(model, oracle, k):
-    last = _core.testing.last_round(model._native)
+    last = _core.testing.last_round(model._native.core)
     now = oracle.last_round
     n = len(oracle.learners)
     assert_close(last["votes"].reshape(n, k), now.votes, "votes")
@@ -115,27 +115,35 @@ def compare_round(model, oracle, k):
         assert np.abs(difference).max() <= TOLERANCE * max(np.abs(now.costs).max(), 1e-300)
     assert_close(model.learner_weights, oracle.learner_weights, "learner weights")
     assert_close(model.edges(), oracle.edges(), "edges")
-    assert_close(model.expert_losses, oracle.expert_losses, "expert losses")
-    assert_close(model.weight_sums, oracle.weight_sums, "weight sums")
-    assert_close(model.max_weights, oracle.max_weights, "largest weights")
+    assert_close(model.diagnostics.expert_losses, oracle.expert_losses, "expert losses")
+    assert_close(model.diagnostics.weight_sums, oracle.weight_sums, "weight sums")
+    assert_close(model.diagnostics.max_weights, oracle.max_weights, "largest weights")
     if getattr(oracle, "steps", "paper") == "adagrad":
-        assert_close(model.slope_squares, oracle.slope_squares, "slopes")
-        assert_close(model.vote_spreads * model.weight_sums, oracle.spread_sums, "spreads")
+        assert_close(model.diagnostics.slope_squares, oracle.slope_squares, "slopes")
+        assert_close(
+            model.diagnostics.vote_spreads * model.diagnostics.weight_sums,
+            oracle.spread_sums,
+            "spreads",
+        )
     if getattr(oracle, "search", None) is not None:
-        ours, theirs = model.edge_sums, oracle.search
+        ours, theirs = model.diagnostics.edge_sums, oracle.search
         assert_close(ours.edge, theirs.edge, "edge")
         assert_close(ours.potentials(), theirs.potentials, "potentials")
         assert_close(ours.promises(), theirs.promises, "promises")
         assert_close(ours.slope_squares, theirs.slope_squares, "slopes")
     if hasattr(oracle, "assumed_gain"):
-        assert_close(model.promised_loss, oracle.promised_loss, "promised loss")
-        assert_close(model.assumed_gain, oracle.assumed_gain, "assumed gain")
+        assert_close(model.diagnostics.promised_loss, oracle.promised_loss, "promised loss")
+        assert_close(model.diagnostics.assumed_gain, oracle.assumed_gain, "assumed gain")
 
 
 def compare_trees(model, oracle, k):
     for i, tree in enumerate(oracle.learners):
         if tree.max_bytes is not None:
-            assert model._native.learner(i).memory_bytes() == tree.memory_bytes() <= tree.max_bytes
+            assert (
+                model._native.core.learner(i).memory_bytes()
+                == tree.memory_bytes()
+                <= tree.max_bytes
+            )
         state = learner_arrays(model, i)
         covariates = state["node_covariate"]
         features = np.array([*tree.features, -1])

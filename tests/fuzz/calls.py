@@ -401,7 +401,7 @@ class Session:
             raise AssertionError(f"bad growth was taken: {method}({argument!r})")
         assert self.model.n_labels == k
         if (
-            not any(d.kind == "python" for d in self.model._learners)
+            not any(d.kind == "python" for d in self.model.learners)
             or self.model.n_features is None
         ):
             return

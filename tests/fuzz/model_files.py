@@ -233,7 +233,7 @@ def _use(rng: np.random.Generator, path: Path) -> bool:
     was_new = model.n_features is None
     d = model.n_features or len(model.features or [1, 2, 3])
     # Allowed, but rows of it would take too long, or copies of it too much.
-    needed = least_bytes(model._resolved or model._learners, model.n_labels, d)
+    needed = least_bytes(model.learners, model.n_labels, d)
     if d > 100_000 or model.n_labels > 2_000 or needed > LARGE_BYTES:
         return True
     X = random_rows(rng, 4, d)

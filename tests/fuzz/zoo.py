@@ -35,7 +35,7 @@ class Plan:
     def python_learners(self) -> list[Any]:
         """New objects for the model's learners written in Python, as `load` wants them."""
         model = self.make()
-        return [d.learner for d in model._learners if d.kind == "python"]
+        return [d.learner for d in model.learners if d.kind == "python"]
 
 
 def _model(rng: np.random.Generator, python: bool) -> Any:

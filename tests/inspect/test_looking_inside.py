@@ -52,8 +52,8 @@ def test_learners_that_are_not_followed_have_no_share(stream):
     followed = set()
     for x, y in zip(X[:60], Y[:60], strict=True):
         shares = look.explain(model, x, 0).shares
-        assert (shares[model.followed :] == 0).all()
-        followed.add(model.followed)
+        assert (shares[model.diagnostics.followed :] == 0).all()
+        followed.add(model.diagnostics.followed)
         model.learn(x, y)
     assert len(followed) > 3  # the draw has moved about
 
@@ -62,7 +62,7 @@ def test_listened_is_the_probability_of_being_followed(stream):
     X, Y = stream
     model = bl.AdaOLMR(5, learners=bl.learners.paper_trees(6), expert="draw")
     model.learn(X[:40], Y[:40])
-    p = model.expert_weights
+    p = model.diagnostics.expert_weights
     expected = [sum(p[j] for j in range(i, 6)) for i in range(6)]
     np.testing.assert_allclose(look.listened(model), expected)
 
@@ -92,7 +92,7 @@ def test_a_weight_is_the_factor_of_the_votes(model, stream):
     if getattr(model, "expert", "last") == "weighted":
         followed *= look.listened(model)
     else:
-        followed[getattr(model, "followed", 12) :] = 0
+        followed[getattr(model.diagnostics, "followed", 12) :] = 0
     np.testing.assert_allclose(followed @ model.votes(X[0]), model.score(X[0]), atol=1e-12)
 
 

@@ -178,10 +178,10 @@ def test_a_failure_in_learn_leaves_no_trace_in_the_largest_weights():
     model = bl.AdaOLMR(2, learners=[Fixed(), bad])
     for _ in range(5):
         model.learn([0.0], {0})
-    before = model.max_weights.copy()
+    before = model.diagnostics.max_weights.copy()
     with pytest.raises(ZeroDivisionError):
         model.learn([0.0], {1})
-    np.testing.assert_array_equal(model.max_weights, before)
+    np.testing.assert_array_equal(model.diagnostics.max_weights, before)
 
 
 def test_a_failure_in_reset_is_told_and_does_no_harm(monkeypatch):

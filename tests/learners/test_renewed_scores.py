@@ -9,7 +9,6 @@ import pytest
 import boostline as bl
 from boostline.learners import Committee, Kernel, OutputNeighbours, Recency
 from boostline.saving import LoadError
-from boostline.saving.states import InMemory, restore
 
 K, D, MARKS, RIDGE = 4, 6, 40, 0.2
 KERNEL, OUTPUT = "learners.0.kernel.", "learners.0.output_neighbours."
@@ -192,7 +191,7 @@ def test_forged_rows_are_refused(name, change):
     model = ranker()
     model.learn(X, Y, weight=weights)
     arrays = dict(arrays_of(model))
-    restore(copy.copy(model), InMemory(arrays))
+    copy.copy(model).restore(arrays)
     arrays[KERNEL + "sweep." + name] = change(arrays[KERNEL + "sweep." + name])
     with pytest.raises((LoadError, ValueError)):
-        restore(copy.copy(model), InMemory(arrays))
+        copy.copy(model).restore(arrays)

@@ -59,8 +59,8 @@ def test_cap_is_kept_and_the_tree_goes_on_learning():
     free.learn(X, Y)
     for start in range(0, 3000, 100):
         capped.learn(X[start : start + 100], Y[start : start + 100])
-        assert capped._native.learner(0).memory_bytes() <= cap
-    assert free._native.learner(0).memory_bytes() > 3 * cap
+        assert capped._native.core.learner(0).memory_bytes() <= cap
+    assert free._native.core.learner(0).memory_bytes() > 3 * cap
     state = learner_arrays(capped)
     leaves = state["node_covariate"] < 0
     assert (state["node_active"][leaves] == 0).any()
@@ -79,7 +79,7 @@ def test_what_memory_usage_counts_is_capped_and_used(cap):
     )
     bare = bl.AdaOLMR(25, learners=[bl.learners.HoeffdingTree(grace_period=1e9)], seed=0)
     bare.learn(X[0], [])
-    of_booster = bare.memory_usage() - bare._native.learner(0).memory_bytes()
+    of_booster = bare.memory_usage() - bare._native.core.learner(0).memory_bytes()
     model = bl.AdaOLMR(25, learners=[tree], seed=0)
     most = 0
     for start in range(0, 6000, 50):
@@ -98,8 +98,11 @@ def test_a_copy_keeps_to_the_cap_as_its_original():
     X, Y = stream(3000)
     model = bl.AdaOLMR(6, learners=[bl.learners.HoeffdingTree(max_bytes=9_000)], seed=0)
     model.learn(X[:1500], Y[:1500])
-    copied, loaded = model._native.clone(), copy.deepcopy(model)
-    assert loaded._native.learner(0).memory_bytes() <= model._native.learner(0).memory_bytes()
+    copied, loaded = model._native.core.clone(), copy.deepcopy(model)
+    assert (
+        loaded._native.core.learner(0).memory_bytes()
+        <= model._native.core.learner(0).memory_bytes()
+    )
     np.testing.assert_array_equal(model.learn(X[1500:], Y[1500:]), loaded.learn(X[1500:], Y[1500:]))
     assert copied.learner(0).memory_bytes() <= 9_000
 

@@ -133,7 +133,7 @@ def test_label_ranker_learns_when_all_or_none_of_the_shown_labels_are_relevant()
         told[0] = x[0] > 0
         model.learn(x, told)
     high, low = model.score([2.0, 0, 0, 0]), model.score([-2.0, 0, 0, 0])
-    assert high[0] > low[0] + 0.2 and model.rows_without_pairs == 200
+    assert high[0] > low[0] + 0.2 and model.diagnostics.rows_without_pairs == 200
     # where all labels are known and there is no pair, nothing is learned
     before = model.score(X)
     model.learn(X[:20], np.zeros((20, 4), bool))

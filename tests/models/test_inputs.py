@@ -31,7 +31,7 @@ def test_names_and_indices_mean_the_same(named):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "give n_labels or labels"),
+        ({}, "n_labels and labels are None, but one of them must be given"),
         ({"n_labels": 1}, "n_labels is 1"),
         ({"n_labels": 2.5}, "n_labels is 2.5"),
         ({"n_labels": 3, "labels": ["a", "b"]}, "labels has 2 names"),

@@ -41,7 +41,7 @@ def test_the_core_follows_the_rule():
     np.testing.assert_allclose(arrays["pool_curvatures"], twin.pool.curvatures, rtol=1e-9)
     np.testing.assert_allclose(arrays["regret_gains"], twin.portfolio.gains, rtol=1e-8, atol=1e-10)
     expected = [twin.surrogate[0], rank_losses, twin.surrogate[2]]
-    np.testing.assert_allclose(model.surrogate, expected, rtol=1e-9)
+    np.testing.assert_allclose(model.diagnostics.surrogate, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("relevant", [set(), set(range(5))])
@@ -52,10 +52,10 @@ def test_of_rows_without_a_pair_trackers_alone_learn(relevant):
         5, learners=[members, bl.learners.Recency(), bl.learners.HoeffdingTree()]
     )
     model.learn(X, Y)
-    before, pairs = model.state()["arrays"], model.rows_without_pairs
+    before, pairs = model.state()["arrays"], model.diagnostics.rows_without_pairs
     model.learn(X[0], relevant)
     after = model.state()["arrays"]
-    assert model.rows_without_pairs == pairs + 1
+    assert model.diagnostics.rows_without_pairs == pairs + 1
     moved = after["learners.0.tracker.bias"] - before["learners.0.tracker.bias"]
     assert (moved > 0).all() if relevant else (moved < 0).all()
     for name in before:
@@ -75,7 +75,7 @@ def test_scores_are_the_sum_of_what_the_learners_add(booster, options):
     shares = model.contributions(X[100:])
     np.testing.assert_allclose(model.score(X[100:]), shares.sum(axis=1), rtol=1e-12, atol=1e-15)
     if booster is not bl.LabelRanker:
-        expected = model.effective_weights[:, None] * model.votes(X[100:])
+        expected = model.diagnostics.effective_weights[:, None] * model.votes(X[100:])
         np.testing.assert_allclose(shares, expected, rtol=1e-12, atol=1e-15)
 
 
@@ -87,7 +87,7 @@ def test_costs_are_the_gradient_of_the_loss_the_weights_follow():
         logs = np.log(model.learn(x, y))
         if not y.any() or y.all():
             continue
-        costs = _core.testing.last_round(model._native)["costs"]
+        costs = _core.testing.last_round(model._native.core)["costs"]
         spread = np.log1p((~y).sum() / y.sum())
 
         def f(logs, y=y, spread=spread):
@@ -210,7 +210,9 @@ def test_threads_that_are_rows_ahead_of_a_restart_change_no_bit(n_threads):
     blocks = [several.learn(X[part], Y[part]) for part in (slice(0, 650), slice(650, 1400))]
     np.testing.assert_array_equal(np.concatenate(blocks), rows)
     assert several.n_restarts == one.n_restarts
-    np.testing.assert_array_equal(several.expert_weights, one.expert_weights)
+    np.testing.assert_array_equal(
+        several.diagnostics.expert_weights, one.diagnostics.expert_weights
+    )
 
 
 def test_what_a_model_is_called_says_its_learners_features_and_clock():

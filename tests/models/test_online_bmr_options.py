@@ -38,7 +38,7 @@ def test_costs_are_those_of_the_definition(name):
         model.learn(x, y)
         if not y.any() or y.all():
             continue
-        last = _core.testing.last_round(model._native)
+        last = _core.testing.last_round(model._native.core)
         scores, costs = last["expert_scores"].reshape(6, 4), last["costs"].reshape(6, 4)
         clipped = potentials.clipped_edge(edge, int(y.sum()))
         for i in range(5):
@@ -62,7 +62,7 @@ def test_a_loss_that_does_not_split_into_pairs():
     trees = bl.learners.paper_trees(3, single_label=True)
     model = bl.OnlineBMR(4, learners=trees, edge=0.1, loss=loss)
     model.learn(X, Y)
-    last = _core.testing.last_round(model._native)
+    last = _core.testing.last_round(model._native.core)
     y = Y[-1]
     expected, _ = potentials.costs(
         loss, 1, last["expert_scores"].reshape(4, 4)[1], y, 0.1, draws=20_000, seed=9

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import boostline as bl
 from boostline import _core
-from boostline.models import booster, growth
+from boostline.models import native
 from boostline.saving import limits
 
 K, D = 1000, 2**20  # tags, and the columns of HashingVectorizer() as it comes
@@ -49,7 +49,7 @@ def test_the_error_says_what_is_needed_and_what_to_do(row, little_memory):
 
 
 def test_what_fails_although_the_machine_had_enough_says_the_same(row, little_memory, monkeypatch):
-    monkeypatch.setattr(booster, "machine_bytes", lambda: 2**60)
+    monkeypatch.setattr(native, "machine_bytes", lambda: 2**60)
     model = bl.LabelRanker(K, learners=[bl.learners.Linear()])
     assert "use fewer features" in refused(model, row)
     few = np.zeros(4)
@@ -121,7 +121,7 @@ def test_growth_without_memory_says_what_for_and_changes_nothing(grow, size):
 @each_growth
 def test_growth_beyond_the_machine_is_refused_before_it_is_tried(grow, size, monkeypatch):
     model = grown_up()
-    monkeypatch.setattr(growth, "machine_bytes", lambda: 2 * model.memory_usage() - 1)
+    monkeypatch.setattr(native, "machine_bytes", lambda: 2 * model.memory_usage() - 1)
     with pytest.raises(MemoryError, match=size):
         grow(model, 5)
     assert (model.n_labels, model.n_features) == (4, 5)

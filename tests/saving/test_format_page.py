@@ -100,7 +100,7 @@ def test_members_of_a_committee_have_the_arrays_of_their_kind(stream):
     assert shapes["ridge.weights"] == (6 + 1) * 5
     assert shapes["kernel.landmarks.unit"] == 64 * 6
     assert shapes["kernel.landmarks.index"] == shapes["kernel.landmarks.value"] == 0
-    n = model.clock - model.rows_without_pairs
+    n = model.clock - model.diagnostics.rows_without_pairs
     assert shapes["output_neighbours.points"] == n * 5
     assert shapes["neighbours.points"] == n * 6
     assert shapes["linear.row_targets"] == n * 5 and shapes["neighbours.row_targets"] == 0

@@ -64,7 +64,7 @@ def test_the_counts_in_a_golden_file_are_those_of_the_rows(name):
     for decay, found in zip(make.DECAYS, votes, strict=True):
         counts = (decay**ages * weights) @ relevant
         np.testing.assert_allclose(found, counts / counts.sum(), rtol=1e-4)
-    assert int(model.label_set_sizes.sum()) == ranked.sum()
+    assert int(model.diagnostics.label_set_sizes.sum()) == ranked.sum()
 
 
 @pytest.mark.parametrize("name", make.ROWS)

@@ -1,6 +1,7 @@
 """Trees are dealt out to workers: each is kept from one of them, whatever the order of merging."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,10 @@ KINDS = {
 @pytest.fixture(scope="module")
 def data():
     return synthetic.noisy(2400, d=8, k=5, n_train=1800)
+
+
+def python_learner(model: Any) -> Any:
+    return model.learners[1].learner
 
 
 def parts_of(model, X, Y, cuts):
@@ -51,7 +56,7 @@ def test_each_tree_is_that_of_one_worker_in_any_order(data, kind):
     nested = scale.merge([parts[0], scale.merge(parts[1:])])
     made.append(scale.finish(start, nested).state()["arrays"])
     alone = [scale.finish(start, part).state()["arrays"] for part in parts]
-    n = len([d for d in start._resolved if isinstance(d, HoeffdingTree)])
+    n = len([d for d in start.learners if isinstance(d, HoeffdingTree)])
     froms = []
     for i in range(n):
         assert all(is_same(trees_of(made[0], i), trees_of(other, i)) for other in made[1:])
@@ -119,6 +124,6 @@ def test_a_learner_in_python_learns_sample_and_tail(data):
     )
     labels = np.asarray(Y, dtype=bool)
     np.testing.assert_array_equal(
-        made._resolved[1].learner.counts, 1 + labels[:50].sum(0) + labels[200:230].sum(0)
+        python_learner(made).counts, 1 + labels[:50].sum(0) + labels[200:230].sum(0)
     )
-    np.testing.assert_array_equal(start._resolved[1].learner.counts, 1 + labels[:50].sum(0))
+    np.testing.assert_array_equal(python_learner(start).counts, 1 + labels[:50].sum(0))

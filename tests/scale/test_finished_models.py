@@ -165,8 +165,10 @@ def test_the_mean_loss_is_over_the_rows_on_which_it_was_measured(table):
     expected = measured(np.concatenate([sample, tail]), np.concatenate([Y[:200], Y[2000:2400]]))
     assert found["mean_rank_loss"] == pytest.approx(expected)
     merged = int((Y[200:2000].any(axis=1) & ~Y[200:2000].all(axis=1)).sum())
-    assert found["rows_merged"] == made.rows_merged == merged
-    assert found["rows_measured"] + merged + made.rows_without_pairs == made.clock == 2400
+    assert found["rows_merged"] == made.diagnostics.rows_merged == merged
+    assert (
+        found["rows_measured"] + merged + made.diagnostics.rows_without_pairs == made.clock == 2400
+    )
     assert (
         f"{found['rows_measured']} rows one by one"
         in dict(summary_in_words(made))["mean rank loss"]
@@ -175,5 +177,5 @@ def test_the_mean_loss_is_over_the_rows_on_which_it_was_measured(table):
     chain = dealt(
         bl.AdaOLMR(6, learners=bl.learners.paper_trees(4)), X[:2400], Y[:2400], 2, 200, 400
     )
-    assert chain.rows_merged == 0
+    assert chain.diagnostics.rows_merged == 0
     assert 0.05 < summary(chain)["mean_rank_loss"] < 0.5

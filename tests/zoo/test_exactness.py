@@ -128,7 +128,7 @@ def test_vector_widths_change_no_cost(k):
                 model = make(k, learners=bl.learners.paper_trees(12), seed=0)
                 for x, y, u in zip(X, Y, unknown, strict=True):
                     model.learn(x, y, unknown=u)
-                    rounds.append(_core.testing.last_round(model._native)["costs"].copy())
+                    rounds.append(_core.testing.last_round(model._native.core)["costs"].copy())
                 rounds.append(model.score(X))
     finally:
         _core.testing.set_simd_level(widest)

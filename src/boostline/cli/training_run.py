@@ -164,7 +164,7 @@ class TrainingRun:
             raise typer.Exit(SIGNALLED + interrupt.number)
         seconds = time.perf_counter() - start
         learned = self._done - before
-        ranked = int(self._booster.label_set_sizes.sum())
+        ranked = int(self._booster.diagnostics.label_set_sizes.sum())
         return {
             "model": str(self._path),
             "algorithm": type(self._model).__name__,
@@ -245,4 +245,4 @@ def _limited(rows: RowStream, left: int | None) -> Iterator[tuple[Any, Any]]:
 
 
 def _loss_so_far(model: Any) -> str:
-    return f"rank loss {model.suffered_loss / max(1, int(model.label_set_sizes.sum())):.4f}"
+    return f"rank loss {model.suffered_loss / max(1, int(model.diagnostics.label_set_sizes.sum())):.4f}"

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.contract.advice import advice
+from boostline.contract.numbers import whole_number
 from boostline.contract.sparse import is_sparse, read_csr
 
 #: Number of names that are shown in an error.
@@ -86,6 +87,24 @@ def distinct(names: Any, name: str, what: str = "name") -> list[Any]:
         twice = next(one for i, one in enumerate(plain) if one in plain[:i])
         raise ValueError(f"{name} has the {what} {twice!r} twice")
     return plain
+
+
+def added_names(
+    new: int | Sequence[Any], known: Sequence[Any] | None, name: str
+) -> tuple[int, list[Any] | None]:
+    """How many ``new`` labels or features there are, and the names of all if the ``known`` ones have names."""
+    if isinstance(new, int | np.integer):
+        if known is not None:
+            raise TypeError(
+                f"{name} is {new}, but must be the names of the new {name}, because this model's {name} have names"
+            )
+        return whole_number(new, name, 1), None
+    if known is None:
+        raise TypeError(
+            f"{name} is {new!r}, but must be the number of new {name}, because this model's {name} have no names"
+        )
+    names = distinct([*known, *distinct(new, name)], name)
+    return whole_number(len(names) - len(known), f"len({name})", 1), names
 
 
 def are_positions(names: Sequence[Any]) -> bool:

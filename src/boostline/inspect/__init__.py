@@ -23,7 +23,7 @@ from boostline.inspect.page import html_report
 from boostline.inspect.parts import FeaturePart, PastRow
 from boostline.inspect.recorder import Recorder, Recording
 from boostline.inspect.summaries import summary
-from boostline.models.evidence import Evidence
+from boostline.models.diagnostics import Evidence
 
 __all__ = [
     "Evidence",

@@ -23,7 +23,7 @@ from boostline.inspect.parts import (
     removals,
     strongest_rows,
 )
-from boostline.models.evidence import Evidence
+from boostline.models.diagnostics import Evidence
 
 # Colours of the terminal: bold green for what speaks for the tag, red for what speaks against it.
 _FOR, _AGAINST, _PLAIN = "\x1b[1;32m", "\x1b[31m", "\x1b[0m"

@@ -80,7 +80,7 @@ def learners(model: Any) -> list[LearnerRow]:
     weights, heard = model.learner_weights, listened(model)
     edges = None if isinstance(model, LabelRanker) else model.edges()
     shares = _importances(model)
-    examples = max(1, int(model.label_set_sizes.sum()))
+    examples = max(1, int(model.diagnostics.label_set_sizes.sum()))
     rows = []
     for i, (kind, detail) in enumerate(kinds_of_votes(model)):
         tree = trees.get(i)
@@ -93,7 +93,7 @@ def learners(model: Any) -> list[LearnerRow]:
                 edge=None if edges is None else float(edges[i]),
                 listened=float(heard[i]),
                 importance=float(shares[i]),
-                expert_loss=float(model.expert_losses[i]) / examples,
+                expert_loss=float(model.diagnostics.expert_losses[i]) / examples,
                 nodes=None if tree is None else len(tree.covariate),
                 depth=None if tree is None else tree.depth,
             )
@@ -115,8 +115,8 @@ def listened(model: Any) -> FloatArray:
     """
     expert = getattr(model, "expert", "last")
     if expert in ("draw", "weighted"):
-        return np.asarray(np.minimum(np.cumsum(model.expert_weights[::-1])[::-1], 1.0))
-    count = model.followed if expert == "best" else model.n_learners
+        return np.asarray(np.minimum(np.cumsum(model.diagnostics.expert_weights[::-1])[::-1], 1.0))
+    count = model.diagnostics.followed if expert == "best" else model.n_learners
     return np.asarray(np.arange(model.n_learners) < count, dtype=np.float64)
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from boostline.array_types import FloatArray
 from boostline.contract.rows import Rows
-from boostline.models.evidence import Evidence
+from boostline.models.diagnostics import Evidence
 
 # At most so many scores, or features of dense rows, are in memory at a time.
 _MOST_NUMBERS = 2**22

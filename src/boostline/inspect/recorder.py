@@ -132,7 +132,7 @@ class Recorder:
 def _snapshot(model: Any) -> tuple[Any, ...]:
     return (
         model.clock,
-        int(model.label_set_sizes.sum()),
+        int(model.diagnostics.label_set_sizes.sum()),
         model.suffered_loss,
         model.learner_weights,
     )

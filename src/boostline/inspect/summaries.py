@@ -26,7 +26,7 @@ def summary(model: Any) -> dict[str, Any]:
             "labels": model.n_labels,
             "memory_bytes": model.memory_usage(),
         }
-    ranked = int(model.label_set_sizes.sum())
+    ranked = int(model.diagnostics.label_set_sizes.sum())
     config = model.config()
     kinds: dict[str, int] = {}
     for kind, detail in kinds_of_votes(model):
@@ -42,11 +42,11 @@ def summary(model: Any) -> dict[str, Any]:
         "kinds": kinds,
         "clock": model.clock,
         "restarts": model.n_restarts,
-        "rows_without_pairs": model.rows_without_pairs,
+        "rows_without_pairs": model.diagnostics.rows_without_pairs,
         "mean_rank_loss": model.suffered_loss / ranked if ranked else None,
         "rows_measured": ranked,
-        "rows_merged": model.rows_merged,
-        "followed": getattr(model, "followed", model.n_learners),
+        "rows_merged": model.diagnostics.rows_merged,
+        "followed": getattr(model.diagnostics, "followed", model.n_learners),
         "memory_bytes": model.memory_usage(),
     }
 

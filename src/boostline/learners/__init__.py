@@ -19,12 +19,14 @@ any Python object                     with ``predict(x)`` and ``learn(x, relevan
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from boostline.learners import linear, scorers
 from boostline.learners.committee import Committee, auto_mix
-from boostline.learners.description import Description, from_config
+from boostline.learners.description import Description, Member, from_config
 from boostline.learners.encodings import (
     Binary,
     LabelSet,
@@ -46,6 +48,7 @@ __all__ = [
     "Description",
     "HoeffdingTree",
     "LabelSet",
+    "Member",
     "PaperTrees",
     "PythonLearner",
     "Scores",
@@ -75,3 +78,46 @@ def describe(learners: Any) -> list[Description]:
             raise ValueError("learners is empty, but must have at least one learner")
         return found
     return [FromPython(learners)]
+
+
+def draw(
+    learners: Sequence[Description], seed: int, n_labels: int, n_features: int
+) -> list[Description]:
+    """The learners of a model for so many labels and features, with all settings drawn."""
+    # The stream keeps these draws apart from the booster's, which use (seed, 0).
+    rng = np.random.Generator(np.random.Philox(key=np.array([seed, 1], dtype=np.uint64)))
+    drawn = [d for one in learners for d in one.resolve(n_features, rng, n_labels)]
+    if not drawn:
+        kinds = ", ".join(d.kind for d in learners)
+        raise ValueError(
+            f"learners is {kinds}, none of which can be used with {n_labels} labels and {n_features} features"
+        )
+    return drawn
+
+
+def members(learners: Sequence[Description], n_labels: int, n_features: int) -> list[Member]:
+    """The learners of a model one by one, those of a committee included; see `boostline.models.Booster.members`."""
+    return [
+        member
+        for i, one in enumerate(learners)
+        for member in one.as_members(f"learners.{i}.", n_labels, n_features)
+    ]
+
+
+def from_configs(configs: Sequence[Any], python_learners: Sequence[Any] = ()) -> list[Description]:
+    """Make descriptions again; learners written in Python are taken from ``python_learners`` in order."""
+    given = iter(python_learners)
+    return [
+        _next_python(given, c) if c.get("kind") == FromPython.kind else from_config(c)
+        for c in configs
+    ]
+
+
+def _next_python(given: Any, config: dict[str, Any]) -> FromPython:
+    try:
+        return FromPython(next(given))
+    except StopIteration:
+        raise ValueError(
+            f"the model has a learner written in Python ({config.get('class')}); pass these objects in the same "
+            "order as learners="
+        ) from None

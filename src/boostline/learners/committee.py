@@ -11,7 +11,7 @@ import numpy as np
 
 from boostline import _core
 from boostline.contract.numbers import whole_number
-from boostline.learners.description import Description, from_config
+from boostline.learners.description import Description, Member, from_config
 from boostline.learners.linear import Centroids, Linear, SparseLinear, Tracker
 from boostline.learners.scorer import Scorer
 from boostline.learners.scorers import (
@@ -180,6 +180,14 @@ class Committee(Description):
     def within(self) -> Description | None:
         members = [m for m in self.members if m.within()]
         return dataclasses.replace(self, members=members) if members else None
+
+    def as_members(self, prefix: str, n_labels: int, n_features: int) -> list[Member]:
+        found: list[Member] = []
+        for name, one in zip(self.names, self.members, strict=True):
+            reads = tuple(other for other in found if other.name in one.reads)
+            seen = self._seen_by(one, n_features)
+            found.append(Member(name, one, f"{prefix}{name}.", n_labels, seen, reads))
+        return found
 
     def build(self, n_labels: int, n_features: int) -> _core.Learner:
         names = self.names

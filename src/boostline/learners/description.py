@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,6 +20,31 @@ _KINDS: dict[str, type[Description]] = {}
 
 #: Bytes that a learner takes whatever its size: objects, and vectors that are hardly used.
 OBJECT = 2**12
+
+
+@dataclass(frozen=True)
+class Member:
+    """A learner of a model, or a member of one of its committees, which has one vote.
+
+    Attributes
+    ----------
+    name : str
+        Its kind, numbered from the second one in a committee on: "kernel", "tracker_2".
+    description : Description
+    prefix : str
+        Of the names of its arrays in `Booster.state`.
+    n_labels, n_features : int
+        Size of the model; it sees the first so many features.
+    reads : tuple of Member
+        The members of its committee whose scores it reads.
+    """
+
+    name: str
+    description: Description
+    prefix: str
+    n_labels: int
+    n_features: int
+    reads: tuple[Member, ...] = ()
 
 
 class Description:
@@ -41,6 +67,15 @@ class Description:
     def priors(self) -> list[float]:
         """`prior` of each vote."""
         return [self.prior] * self.n_votes
+
+    @property
+    def name(self) -> str:
+        """What a committee or a report calls it."""
+        return self.kind
+
+    def as_members(self, prefix: str, n_labels: int, n_features: int) -> list[Member]:
+        """It, or the members that it consists of; ``prefix`` begins the names of its arrays."""
+        return [Member(self.name, self, prefix, n_labels, n_features)]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -60,6 +60,10 @@ class FromPython(Description):
         self.learner = learner
 
     @property
+    def name(self) -> str:
+        return type(self.learner).__qualname__
+
+    @property
     def votes_single_label(self) -> bool:  # type: ignore[override]
         return bool(getattr(self.learner, "votes_single_label", False))
 

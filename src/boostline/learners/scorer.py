@@ -53,11 +53,6 @@ class Scorer(Description):
     #: The setting that says how many rows it keeps, if there is one.
     keeps: ClassVar[str] = ""
 
-    @property
-    def name(self) -> str:
-        """What a committee calls it."""
-        return self.kind
-
     def for_many_labels(self, n_labels: int, n_features: int) -> Scorer:
         """The same with less work, for a committee with many labels."""
         return self

@@ -5,7 +5,7 @@ labels to show, and learns from feedback on those.
 """
 
 from boostline.models.ada_olmr import AdaOLMR
-from boostline.models.booster import Booster
+from boostline.models.base import Booster
 from boostline.models.explorer import Explorer, Shown
 from boostline.models.label_ranker import LabelRanker
 from boostline.models.online_bmr import OnlineBMR

@@ -9,8 +9,10 @@ import numpy as np
 
 from boostline import _core
 from boostline.array_types import FloatArray
+from boostline.learners import Description
 from boostline.learners.trees import PAPER_TREES
-from boostline.models.booster import Booster
+from boostline.models.base import Booster
+from boostline.models.diagnostics import Diagnostics
 
 _EXPERTS = ("draw", "weighted", "best", "last")
 _STEPS = ("paper", "adagrad")
@@ -84,6 +86,30 @@ class AdaOLMR(Booster):
         return self._expert
 
     @property
+    def steps(self) -> str:
+        """How far weights move in a round."""
+        return self._steps
+
+    @property
+    def diagnostics(self) -> AdaOLMRDiagnostics:
+        return AdaOLMRDiagnostics(self)
+
+    def _make_core(
+        self, built: list[_core.Learner], n_features: int, learners: Sequence[Description]
+    ) -> _core.Model:
+        expert, steps = getattr(_core.Expert, self._expert), getattr(_core.Steps, self._steps)
+        return _core.Model.ada_olmr(self.n_labels, n_features, built, self._seed, expert, steps)
+
+    def _settings(self) -> dict[str, Any]:
+        return {"expert": self._expert, "steps": self._steps}
+
+
+class AdaOLMRDiagnostics(Diagnostics):
+    """Sums of an `AdaOLMR`."""
+
+    _model: AdaOLMR
+
+    @property
     def expert_log_weights(self) -> FloatArray:
         """Logarithms of the Hedge weights v^i; 0 for the best expert."""
         log_weights = self._own("expert_log_weights")
@@ -97,31 +123,20 @@ class AdaOLMR(Booster):
     @property
     def followed(self) -> int:
         """The expert i_t whose scores are returned for the next example, from 1 to N; N with ``expert="weighted"``."""
-        return self.n_learners if self._native is None else self._native.followed()
-
-    @property
-    def steps(self) -> str:
-        """How far weights move in a round."""
-        return self._steps
+        native = self._model._native
+        return self._model.n_learners if native is None else native.core.followed()
 
     @property
     def slope_squares(self) -> FloatArray | None:
         """With ``steps="adagrad"``: for each learner the sum of the squared slopes of its weight; else None."""
-        return self._own("slope_squares") if self._steps == "adagrad" else None
+        return self._own("slope_squares") if self._model.steps == "adagrad" else None
 
     @property
     def vote_spreads(self) -> FloatArray | None:
         """With ``steps="adagrad"``: v_i of docs/theory.md, how much votes differ between labels; else None."""
-        if self._steps != "adagrad":
+        if self._model.steps != "adagrad":
             return None
         weights = self.weight_sums
         return np.asarray(
             np.divide(self._own("vote_spreads"), weights, np.zeros_like(weights), where=weights > 0)
         )
-
-    def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
-        expert, steps = getattr(_core.Expert, self._expert), getattr(_core.Steps, self._steps)
-        return _core.Model.ada_olmr(self._n_labels, n_features, learners, self._seed, expert, steps)
-
-    def _settings(self) -> dict[str, Any]:
-        return {"expert": self._expert, "steps": self._steps}

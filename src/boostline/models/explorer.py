@@ -13,7 +13,7 @@ from boostline.contract.label_sets import LabelSets
 from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import read_weights, real_number, whole_number
 from boostline.contract.rows import read_rows
-from boostline.models.booster import named
+from boostline.models.base import named
 
 # Of the seed; the boosters' draws have other streams.
 _STREAM = 3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,8 @@ from boostline import _core
 from boostline.array_types import FloatArray
 from boostline.contract.numbers import whole_number
 from boostline.learners import Description, auto_mix
-from boostline.models.booster import Booster
+from boostline.models.base import Booster
+from boostline.models.diagnostics import Diagnostics
 from boostline.models.max_bytes import divided, most_entries, recapped
 
 
@@ -87,9 +88,41 @@ class LabelRanker(Booster):
         return self._max_bytes
 
     @property
+    def diagnostics(self) -> LabelRankerDiagnostics:
+        return LabelRankerDiagnostics(self)
+
+    def _make_core(
+        self, built: list[_core.Learner], n_features: int, learners: Sequence[Description]
+    ) -> _core.Model:
+        k, n_votes = self.n_labels, sum(one.n_votes() for one in built)
+        prior = [prior for one in learners for prior in one.priors] or [1.0] * n_votes
+        core = _core.Model.label_ranker(k, n_features, built, self._seed, np.array(prior))
+        core.watch_drift(self._drift == "restart")
+        if self._max_bytes is not None:
+            if learners:  # those of a file may be too large for what it says
+                recapped(learners, k, n_features, self._max_bytes)
+            core.set_most_entries(most_entries(self._max_bytes))
+        return core
+
+    def _sized(
+        self, learners: list[Description], n_labels: int, n_features: int, has_grown: bool = False
+    ) -> list[Description]:
+        if self._max_bytes is None:
+            return learners
+        divide = recapped if has_grown else divided
+        return divide(learners, n_labels, n_features, self._max_bytes)
+
+    def _settings(self) -> dict[str, Any]:
+        return {"drift": self._drift, "max_bytes": self._max_bytes}
+
+
+class LabelRankerDiagnostics(Diagnostics):
+    """Sums of a `LabelRanker`."""
+
+    @property
     def expert_weights(self) -> FloatArray:
         """The learners' weights: here each learner is an expert of its own."""
-        return self.learner_weights
+        return self._model.learner_weights
 
     @property
     def rate_weights(self) -> dict[float, float]:
@@ -110,50 +143,3 @@ class LabelRanker(Booster):
     def most_regret(self) -> float:
         """No fixed mixture of the votes could have had a `surrogate` loss lower by more than this."""
         return max(0.0, float(self._own("regret_gains").max()))
-
-    def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
-        native = _core.Model.label_ranker(
-            self._n_labels, n_features, learners, self._seed, np.array(self._prior(learners))
-        )
-        native.watch_drift(self._drift == "restart")
-        if self._max_bytes is not None:
-            if self._resolved is not None:  # of a file, they may be too large for what it says
-                recapped(self._resolved, self._n_labels, n_features, self._max_bytes)
-            native.set_most_entries(most_entries(self._max_bytes))
-        return native
-
-    def _sized(self, resolved: list[Description], n_features: int) -> list[Description]:
-        if self._max_bytes is None:
-            return resolved
-        return divided(resolved, self._n_labels, n_features, self._max_bytes)
-
-    def _grow(
-        self,
-        native: _core.Model,
-        grow: Callable[[_core.Model], None],
-        *,
-        n_labels: int | None = None,
-        n_features: int | None = None,
-    ) -> None:
-        if self._max_bytes is None or self._resolved is None:
-            super()._grow(native, grow, n_labels=n_labels, n_features=n_features)
-            return
-        size = (n_labels or native.n_labels(), n_features or native.n_features())
-        recapped_learners = recapped(self._resolved, *size, self._max_bytes)
-
-        def grow_within(native: _core.Model) -> None:
-            grow(native)
-            for i, learner in enumerate(recapped_learners):
-                native.set_max_bytes(i, learner.caps)
-
-        super()._grow(native, grow_within, n_labels=n_labels, n_features=n_features)
-        self._resolved = recapped_learners
-
-    def _prior(self, learners: list[_core.Learner]) -> list[float]:
-        """Where the weights start, one per vote, in proportion."""
-        if self._resolved is None or len(self._resolved) != len(learners):  # stand-ins
-            return [1.0] * sum(learner.n_votes() for learner in learners)
-        return [prior for description in self._resolved for prior in description.priors]
-
-    def _settings(self) -> dict[str, Any]:
-        return {"drift": self._drift, "max_bytes": self._max_bytes}

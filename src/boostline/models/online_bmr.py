@@ -13,9 +13,27 @@ from numpy.typing import NDArray
 from boostline import _core, losses, potentials
 from boostline.array_types import FloatArray
 from boostline.contract.numbers import real_number
+from boostline.learners import Description
 from boostline.learners.trees import PAPER_TREES
-from boostline.models.booster import Booster
-from boostline.models.edge_search import new_search, start_potentials
+from boostline.models.base import Booster
+from boostline.models.diagnostics import Diagnostics
+from boostline.models.native import Native
+
+# The search of an edge (edge="auto"). The proof of the general bound holds for any edge gamma_t that is chosen before
+# round t. After the round it is known what every other edge would have promised:
+#
+#     loss of round t  <=  F_t(gamma_t) - n_t,      F_t(gamma) = phi^N_t(0; gamma) + gamma D_t
+#
+# with the two parts n_t and D_t of the learners' edges, summed over the learners. For a convex pair loss F_t is convex
+# in gamma, so following the regularised leader has small regret against the best edge in hindsight. Theorem, proof and
+# what holds for other losses: docs/theory.md. The compiled core keeps the sums and moves the edge (edge_search.hpp).
+
+#: Edges whose promises are added up; between them the sums are taken as linear. Rounded, as the last bits of NumPy's
+#: powers depend on the CPU.
+LEVELS: FloatArray = np.array([float(f"{level:.6g}") for level in np.geomspace(0.001, 1.0, 37)])
+START = 0.02
+#: Rows between two moves of the edge.
+PERIOD = 25
 
 
 class OnlineBMR(Booster):
@@ -61,7 +79,11 @@ class OnlineBMR(Booster):
         n_threads: int = 1,
     ) -> None:
         # As it starts; how it goes on is part of the compiled model.
-        self._search = new_search() if isinstance(edge, str) and edge == "auto" else None
+        self._search = (
+            _core.EdgeSearch(LEVELS, START, PERIOD)
+            if isinstance(edge, str) and edge == "auto"
+            else None
+        )
         self._edge = (
             None if self._search is not None else real_number(edge, "edge", 0.0, 1.0, open_low=True)
         )
@@ -82,64 +104,37 @@ class OnlineBMR(Booster):
         return self._loss
 
     @property
-    def expert_weights(self) -> FloatArray:
-        weights = np.zeros(self.n_learners)
-        weights[-1] = 1.0
-        return weights
-
-    @property
     def edge(self) -> float:
         """The edge gamma; with ``edge="auto"`` its present value."""
         return self._edge if self._edge is not None else self._search_now().edge
 
     @property
-    def chooses_edge(self) -> bool:
-        """Whether the edge is estimated (``edge="auto"``)."""
-        return self._search is not None
-
-    @property
-    def promised_loss(self) -> float | None:
-        """Sum over the rounds of phi^N(0), at the edge and the number of labels of each; None if it is not known.
-
-        It is what the potentials promise if all learners have the edge: see `boostline.lab.theory.bounds.bmr_realised`.
-        """
-        return float(self._own("promised_loss")[0]) if self._has_tables else None
-
-    @property
-    def assumed_gain(self) -> float | None:
-        """The sum over rounds and learners of the edge, cut to 1 / |Y|, times the weight of the round; or None."""
-        return float(self._own("assumed_gain")[0]) if self._has_tables else None
-
-    @property
-    def _has_tables(self) -> bool:
-        return isinstance(self._loss, losses.PairLoss)
-
-    @property
-    def edge_sums(self) -> _core.EdgeSearch | None:
-        """With ``edge="auto"``: what each edge would have promised so far, for `theory.bounds.bmr_auto`; else None."""
-        return None if self._search is None else self._search_now()
+    def diagnostics(self) -> OnlineBMRDiagnostics:
+        return OnlineBMRDiagnostics(self)
 
     def _search_now(self) -> _core.EdgeSearch:
         assert self._search is not None
-        return self._search if self._native is None else self._native.edge_search()
+        return self._search if self._native is None else self._native.core.edge_search()
 
-    def _make_native(self, learners: list[_core.Learner], n_features: int) -> _core.Model:
-        native = _core.Model.online_bmr(self._n_labels, n_features, learners, self._seed)
-        if isinstance(self._loss, losses.PairwiseLoss) and native.n_votes() > losses.MOST_LEARNERS:
+    def _make_core(
+        self, built: list[_core.Learner], n_features: int, learners: Sequence[Description]
+    ) -> _core.Model:
+        core = _core.Model.online_bmr(self.n_labels, n_features, built, self._seed)
+        if isinstance(self._loss, losses.PairwiseLoss) and core.n_votes() > losses.MOST_LEARNERS:
             raise ValueError(
-                f"learners has {native.n_votes()} votes, but must have at most {losses.MOST_LEARNERS} with a "
+                f"learners has {core.n_votes()} votes, but must have at most {losses.MOST_LEARNERS} with a "
                 "user-written loss: its properties are known for the scores of so many"
             )
         # What costs are made of, when the compiled model needs it: tables where the loss has them, else the costs.
         if isinstance(self._loss, losses.PairLoss):
-            native.set_table_source(functools.partial(_step_table, self._loss, self._edge))
+            core.set_table_source(functools.partial(_step_table, self._loss, self._edge))
             if self._search is not None:
-                native.search_edge(self._search, functools.partial(start_potentials, self._loss))
+                core.search_edge(self._search, functools.partial(_start_potentials, self._loss))
         else:
             # A weak reference: the compiled model must not keep alive what keeps it alive.
             model = weakref.ref(self)
-            native.set_cost_function(lambda *example: _alive(model)._estimated_costs(*example))
-        return native
+            core.set_cost_function(lambda *example: _alive(model)._estimated_costs(*example))
+        return core
 
     def _estimated_costs(
         self,
@@ -166,10 +161,11 @@ class OnlineBMR(Booster):
         ]
         return np.ascontiguousarray(found)
 
-    def _after_growth(self, native: _core.Model) -> None:
-        native.forget_tables()  # the law of the random walk depends on k
+    def _grow(self, native: Native, *change: Any) -> None:
+        super()._grow(native, *change)
+        native.core.forget_tables()  # the law of the random walk depends on k
 
-    def _cloned(self) -> None:
+    def _native_copy(self) -> None:
         """None: the compiled model calls this one for costs, and its copy must call the copy instead."""
 
     def _settings(self) -> dict[str, Any]:
@@ -181,6 +177,39 @@ class OnlineBMR(Booster):
     def _live_settings(self) -> dict[str, Any]:
         # A loss that a user wrote cannot be made from its description.
         return {**self._settings(), "loss": self._loss}
+
+
+class OnlineBMRDiagnostics(Diagnostics):
+    """Sums of an `OnlineBMR`."""
+
+    _model: OnlineBMR
+
+    @property
+    def chooses_edge(self) -> bool:
+        """Whether the edge is estimated (``edge="auto"``)."""
+        return self._model._search is not None
+
+    @property
+    def promised_loss(self) -> float | None:
+        """Sum over the rounds of phi^N(0), at the edge and the number of labels of each; None if it is not known.
+
+        It is what the potentials promise if all learners have the edge: see `boostline.lab.theory.bounds.bmr_realised`.
+        """
+        return float(self._own("promised_loss")[0]) if self._has_tables else None
+
+    @property
+    def assumed_gain(self) -> float | None:
+        """The sum over rounds and learners of the edge, cut to 1 / |Y|, times the weight of the round; or None."""
+        return float(self._own("assumed_gain")[0]) if self._has_tables else None
+
+    @property
+    def _has_tables(self) -> bool:
+        return isinstance(self._model.loss, losses.PairLoss)
+
+    @property
+    def edge_sums(self) -> _core.EdgeSearch | None:
+        """With ``edge="auto"``: what each edge would have promised so far, for `theory.bounds.bmr_auto`; else None."""
+        return None if self._model._search is None else self._model._search_now()
 
 
 def _step_table(
@@ -204,3 +233,18 @@ def _alive(reference: weakref.ref[OnlineBMR]) -> OnlineBMR:
     model = reference()
     assert model is not None, "only the model itself calls its compiled part"
     return model
+
+
+def _start_potentials(
+    loss: losses.PairLoss, n_learners: int, n_labels: int, n_relevant: int
+) -> tuple[FloatArray, float, float]:
+    """phi^N(0) at the levels, cut to 1 / |Y|; that limit; the slope of phi^N(0) in the edge there."""
+    walk = (loss, n_learners, n_labels, n_relevant)
+    limit = 1.0 / n_relevant
+    values = np.empty(len(LEVELS))
+    for j, edge in enumerate(LEVELS):
+        # Beyond the limit nothing changes any more.
+        is_cut = j > 0 and LEVELS[j - 1] >= limit
+        values[j] = values[j - 1] if is_cut else potentials.start_potential(*walk, float(edge))
+    slope = potentials.start_slope(*walk, limit) if limit < LEVELS[-1] else 0.0
+    return values, limit, slope

@@ -22,7 +22,7 @@ from boostline.contract.numbers import (
 )
 from boostline.learners import paper_trees
 from boostline.models import AdaOLMR, Booster, LabelRanker, OnlineBMR
-from boostline.models.growth import CannotGrow
+from boostline.models.native import CannotGrow
 from boostline.river.feature_places import FeaturePlaces
 from boostline.river.scored_labels import ScoredLabels
 

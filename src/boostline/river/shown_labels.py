@@ -12,7 +12,7 @@ from boostline.adapters import explorer_for
 from boostline.contract.label_sets import LabelSets
 from boostline.contract.numbers import whole_number
 from boostline.models import Shown
-from boostline.models.booster import Booster
+from boostline.models.base import Booster
 from boostline.river.classifiers import LabelRankerClassifier
 
 

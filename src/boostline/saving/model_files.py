@@ -28,7 +28,7 @@ from boostline.saving.container import (
 )
 from boostline.saving.errors import LoadError, SaveError
 from boostline.saving.python_states import pack, unpack
-from boostline.saving.states import OWN, held, restore
+from boostline.saving.states import OWN, held
 
 if TYPE_CHECKING:
     from boostline import _core
@@ -74,12 +74,7 @@ def save(
     {'rows': 7}
     """
     with replace_file(path) as file:
-        with model._turn():
-            model._catch_up()
-            if model._native is None:
-                _write(file, model, extra, text, None)
-            else:
-                model._native.hold(lambda state: _write(file, model, extra, text, state))
+        model.hold(lambda state: _write(file, model, extra, text, state))
         _check_written(file, model)
     fields = {"path": str(path), "bytes": os.path.getsize(path), "rows": model.clock}
     _LOG.info("saved %s", path, extra={"fields": fields})
@@ -280,7 +275,7 @@ def _build(
     check_size(config, file, max_bytes)
     check_classes(config, learners)
     model = Booster.from_config(config, learners)
-    restore(model, file)
+    model.restore(file)
     for i, learner in _python_learners(model):
         learner.set_state(unpack(python[str(i)], file.read))
     return model
@@ -297,8 +292,7 @@ def _refuse_own_loss(config: dict[str, Any]) -> None:
 
 def _python_learners(model: Booster) -> list[tuple[int, Any]]:
     """Learners written in Python and their numbers; they may know something before the model's first example."""
-    chosen = model._learners if model._resolved is None else model._resolved
-    return [(i, d.learner) for i, d in enumerate(chosen) if isinstance(d, FromPython)]
+    return [(i, d.learner) for i, d in enumerate(model.learners) if isinstance(d, FromPython)]
 
 
 def _python_states(model: Booster) -> dict[int, Any]:

@@ -14,7 +14,6 @@ from boostline.saving.errors import LoadError
 
 if TYPE_CHECKING:
     from boostline import _core
-    from boostline.models.state import State
 
 #: The booster itself, where the core is asked for the arrays of a learner.
 OWN = -1
@@ -51,14 +50,14 @@ def own_array(native: _core.Model, name: str) -> NDArray[Any]:
 
 
 class Source(Protocol):
-    """Where arrays come from: an `ArrayFile`, or `InMemory`. Entries have a ``dtype`` and a ``shape``."""
+    """Where arrays come from: an `ArrayFile`, or a mapping. Entries have a ``dtype`` and a ``shape``."""
 
     @property
     def entries(self) -> Mapping[str, Any]: ...
     def read_into(self, name: str, first: int, buffer: memoryview) -> None: ...
 
 
-class InMemory:
+class _InMemory:
     """Arrays of a pickle or a copy, read like those of a file."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -68,27 +67,28 @@ class InMemory:
         np.asarray(buffer)[:] = bytes_of(self.entries[name])[first : first + len(buffer)]
 
 
-def restore(model: State, source: Source) -> None:
-    """Fill a model that is as new, piece by piece; every array must be there, fit, and belong to somebody."""
+def restore(
+    core: _core.Model | None, kinds: Sequence[str], arrays: Source | Mapping[str, NDArray[Any]]
+) -> None:
+    """Fill a model with learners of these kinds, piece by piece; every array must be there, fit, and belong to one."""
+    source = _InMemory(arrays) if isinstance(arrays, Mapping) else arrays
     of_learner, own = _by_owner(source)
-    native = model._native
-    if native is None:
+    if core is None:
         _check_names(own, (), "the booster")
     else:
-        _fill(native, OWN, source, own)
-        _check_names(own, [*native.hold(lambda state: held(state, OWN))], "the booster")
-    chosen = model._learners if model._resolved is None else model._resolved
-    for i, description in enumerate(chosen):
+        _fill(core, OWN, source, own)
+        _check_names(own, [*core.hold(lambda state: held(state, OWN))], "the booster")
+    for i, kind in enumerate(kinds):
         given = of_learner.pop(str(i), [])
-        if native is None or description.kind == "python":
+        if core is None or kind == "python":
             _check_names(given, (), f"learner {i}")
         else:
-            _fill(native, i, source, given)
+            _fill(core, i, source, given)
             # Which arrays there are may depend on how far it has come: so compare with what it has now.
-            _check_names(given, [*native.hold(functools.partial(held, learner=i))], f"learner {i}")
+            _check_names(given, [*core.hold(functools.partial(held, learner=i))], f"learner {i}")
     if of_learner:
         raise LoadError(
-            f"it has arrays of learner {next(iter(of_learner))}, but the model has {len(chosen)} learners"
+            f"it has arrays of learner {next(iter(of_learner))}, but the model has {len(kinds)} learners"
         )
 
 

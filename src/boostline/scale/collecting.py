@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from boostline.array_types import Arrays
 from boostline.contract.numbers import whole_number
 from boostline.models import AdaOLMR, Booster, LabelRanker, OnlineBMR
-from boostline.scale.members import Arrays, members_of
 from boostline.scale.partials import Partial
 from boostline.scale.row_blocks import RowBlock, row_blocks
 from boostline.scale.rules import DealtChain, Rule, rule_for
@@ -107,7 +107,7 @@ def rules_of(model: Booster, arrays: Arrays) -> dict[str, Rule]:
     """The rules of all members that have one, by the prefix of the member's arrays."""
     if isinstance(model, AdaOLMR | OnlineBMR):
         return {"learners.": DealtChain(model, arrays)}
-    found = {member.prefix: rule_for(member, arrays) for member in members_of(model)}
+    found = {member.prefix: rule_for(member, arrays) for member in model.members()}
     return {prefix: rule for prefix, rule in found.items() if rule is not None}
 
 

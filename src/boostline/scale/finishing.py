@@ -9,7 +9,6 @@ import numpy as np
 
 from boostline.learners.python import FromPython
 from boostline.models import AdaOLMR, Booster, OnlineBMR
-from boostline.saving.states import InMemory, restore
 from boostline.scale.collecting import checked_state, rules_of
 from boostline.scale.partials import Partial, merge
 from boostline.scale.row_blocks import row_blocks
@@ -55,9 +54,9 @@ def finish(model: Model, partial: Partial, tail: Any = ()) -> Model:
     sizes = common["set_sizes"]
     made[counted] = arrays[counted] + (sizes.sum() if counted == "rows_merged" else sizes)
     made["rows_without_pairs"] = arrays["rows_without_pairs"] + common["without_pairs"]
-    of_python = [d.learner for d in model._resolved or () if isinstance(d, FromPython)]
+    of_python = [d.learner for d in model.learners if isinstance(d, FromPython)]
     finished = type(model).from_config(model.config(), copy.deepcopy(of_python))
-    restore(finished, InMemory({name: np.ascontiguousarray(array) for name, array in made.items()}))
+    finished.restore({name: np.ascontiguousarray(array) for name, array in made.items()})
     finished.n_threads = model.n_threads
     for block in row_blocks(finished, tail):
         finished.learn(block.rows, block.sets, weight=block.given_weights, return_scores=False)

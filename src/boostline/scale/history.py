@@ -9,13 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-
 from boostline.contract.numbers import whole_number
 from boostline.contract.text_models import refuse_texts
 from boostline.display.progress import ProgressLike, show_progress
 from boostline.learners import Kernel
-from boostline.learners.committee import Committee
 from boostline.models import Booster
 from boostline.scale.collecting import partial
 from boostline.scale.engines import Engine, LocalEngine, advancing
@@ -191,11 +188,7 @@ def sizes_of(model: Booster, total: int, sample: int | None, tail: int | None) -
 
 def _sample_size(model: Booster) -> int:
     """So many rows that the landmarks are complete, although rows without a label are no landmarks."""
-    chosen = model._learners if model._resolved is None else model._resolved
-    if model._resolved is None:  # who takes part depends on the number of features
-        n, rng = len(model.features or ()), np.random.default_rng(0)
-        chosen = [one for d in chosen for one in d.resolve(n, rng, model.n_labels)]
-    members = [m for d in chosen for m in (d.members if isinstance(d, Committee) else [d])]
+    members = [m.description for m in model.members(len(model.features or ()))]
     landmarks = max((m.n_landmarks for m in members if isinstance(m, Kernel)), default=0)
     return max(0, max(SAMPLE, landmarks + landmarks // 2) - model.clock)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline.scale.members import Arrays
+from boostline.array_types import Arrays
 
 __all__ = ["Column", "Memory", "count_rows", "joined", "taken"]
 

@@ -56,7 +56,7 @@ def test_a_run_notes_what_brute_force_finds(toy, algorithm, edge, order):
     sums = np.cumsum(losses)[np.array(ends) - 1]
     assert record["curve"]["cumulative_loss"] == pytest.approx(sums)
     assert record["learner_weights"] == pytest.approx(model.learner_weights)
-    assert record["expert_weights"] == pytest.approx(model.expert_weights)
+    assert record["expert_weights"] == pytest.approx(model.diagnostics.expert_weights)
     assert record["edges"] == pytest.approx(model.edges())
 
 

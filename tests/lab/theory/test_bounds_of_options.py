@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 import boostline as bl
 from boostline.lab.theory import adversary, bounds
 from boostline.lab.theory.binomial import binomial_tail
-from boostline.models.edge_search import PERIOD
+from boostline.models.online_bmr import PERIOD
 
 
 def toy(n=200, d=6, k=4, seed=0):
@@ -50,7 +50,7 @@ def test_with_a_moving_edge_the_realised_bound_is_still_an_equality(rounds):
     assert len(set(used)) > 2, "the edge must move for this to test anything"
     bound = bounds.bmr_realised(model)
     assert bound.total == pytest.approx(model.suffered_loss, rel=1e-9)
-    assert bound.terms["potential"] == model.promised_loss
+    assert bound.terms["potential"] == model.diagnostics.promised_loss
 
 
 def test_with_a_moving_edge_what_is_stated_for_one_edge_is_refused():

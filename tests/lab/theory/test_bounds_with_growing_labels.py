@@ -110,7 +110,11 @@ def test_the_learned_edge_with_a_known_excess_loss_keeps_its_bound():
         model.add_labels(2)
         model.learn(np.arange(100.0, 200.0)[:, None], many)
         bound = bounds.bmr_auto(model, game.S, game.delta, game.edge)
-        by_hand = float(model.edge_sums.potentials()[model.edge_sums.levels() <= 0.1][-1])
+        by_hand = float(
+            model.diagnostics.edge_sums.potentials()[model.diagnostics.edge_sums.levels() <= 0.1][
+                -1
+            ]
+        )
         assert bound.holds and bound.terms["its promise"] == by_hand
 
 

@@ -129,7 +129,7 @@ def test_weights_of_costs_may_exceed_1_and_what_bounds_them():
     stream = adversary.Stream(relevant, adversary.draw_votes(relevant, np.full(8, -0.5), rng))
     model = bl.OnlineBMR(5, learners=stream.learners(), edge=0.1)
     model.learn(stream.X, stream.relevant)
-    assert 1.2 < model.max_weights.max() <= 5 / 4 + 1e-9
+    assert 1.2 < model.diagnostics.max_weights.max() <= 5 / 4 + 1e-9
 
 
 def test_the_bound_on_the_weights_of_the_rank_loss_is_finite_at_the_last_learner():

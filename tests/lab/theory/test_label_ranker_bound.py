@@ -109,7 +109,7 @@ def test_it_says_something_on_real_data(data_folder, name):
     model.learn(data.X[order], data.Y[order])
     bound = bounds.label_ranker(model)
     assert bound.holds and not bound.vacuous
-    assert bound.total / model.surrogate[2] < 0.5
+    assert bound.total / model.diagnostics.surrogate[2] < 0.5
 
 
 @pytest.mark.parametrize("rate", RATES)

@@ -8,7 +8,7 @@ import pytest
 import boostline as bl
 from boostline import losses, potentials
 from boostline.lab.theory import adversary, bounds
-from boostline.models import edge_search
+from boostline.models import online_bmr
 
 CONVEX = {
     "hinge": losses.Hinge(),
@@ -44,7 +44,7 @@ def test_the_rank_loss_is_not_convex_in_the_edge():
 
 def brute(model_rows, model, loss):
     """Sums of F_t on the grid from the definition: potentials, costs and edges of every round."""
-    sums, used, gained = np.zeros(len(edge_search.LEVELS)), 0.0, 0.0
+    sums, used, gained = np.zeros(len(online_bmr.LEVELS)), 0.0, 0.0
     for y, votes, edge in model_rows:
         n, k = votes.shape
         size = int(y.sum())
@@ -55,7 +55,7 @@ def brute(model_rows, model, loss):
             d_t += size * c.mean() - c[y].sum()
             gained += c.mean() - c @ votes[i]
             s = s + votes[i]
-        levels = np.minimum(edge_search.LEVELS, 1.0 / size)
+        levels = np.minimum(online_bmr.LEVELS, 1.0 / size)
         sums += [potentials.start_potential(loss, n, k, size, float(g)) for g in levels]
         sums += levels * d_t
         used += potentials.start_potential(loss, n, k, size, cut) + cut * d_t
@@ -79,7 +79,7 @@ def test_the_certificate_is_what_the_definition_gives(name):
     assert bound.total == pytest.approx(used - gained, rel=1e-9)
     assert bound.terms["its promise"] == pytest.approx(sums.min() - gained, rel=1e-9)
     assert bound.terms["regret"] == pytest.approx(used - sums.min(), rel=1e-6)
-    assert bound.terms["edge"] == edge_search.LEVELS[sums.argmin()]
+    assert bound.terms["edge"] == online_bmr.LEVELS[sums.argmin()]
     if name == "rank":  # votes for single labels: nothing is lost on the way
         assert bound.total == pytest.approx(model.suffered_loss, rel=1e-9)
 
@@ -116,9 +116,13 @@ def keeps_its_bounds(seed):
     assert bound.holds and bounds.bmr_realised(model).holds, (seed, str(bound))
     assert math.isinf(bound.terms["regret at most"]) == (loss == "rank")
     # The theorem on the regret, against every edge that is not cut.
-    sums = model.edge_sums
+    sums = model.diagnostics.edge_sums
     uncut = sums.levels() <= 1.0 / max(stream.relevant.sum(axis=1).max(), 1)
-    regret = model.promised_loss + model.assumed_gain - sums.promises()[uncut].min()
+    regret = (
+        model.diagnostics.promised_loss
+        + model.diagnostics.assumed_gain
+        - sums.promises()[uncut].min()
+    )
     assert regret <= bound.terms["regret at most"] + 1e-9
 
 

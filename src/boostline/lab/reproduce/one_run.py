@@ -98,7 +98,7 @@ class _Watch:
         self._n.append(done)
         self._loss.append(self._model.suffered_loss)
         if done == self._n_train:
-            self._at_end_of_train = self._model.expert_losses
+            self._at_end_of_train = self._model.diagnostics.expert_losses
 
     def record(self, n_test: int) -> dict[str, Any]:
         if not self._boosts:
@@ -106,9 +106,11 @@ class _Watch:
         model = self._model
         return {
             "curve": {"n": self._n, "cumulative_loss": self._loss},
-            "expert_losses": ((model.expert_losses - self._at_end_of_train) / n_test).tolist(),
+            "expert_losses": (
+                (model.diagnostics.expert_losses - self._at_end_of_train) / n_test
+            ).tolist(),
             "learner_weights": model.learner_weights.tolist(),
-            "expert_weights": model.expert_weights.tolist(),
+            "expert_weights": model.diagnostics.expert_weights.tolist(),
             "edges": model.edges().tolist(),
             "memory_bytes": model.memory_usage(),
         }

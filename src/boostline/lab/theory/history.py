@@ -102,7 +102,8 @@ class History:
         """History of a model of `boostline` or `boostline.lab.reference`, or the history itself."""
         if isinstance(model, History):
             return model
-        missing = [name for name in _COUNTED if not hasattr(model, name)]
+        counted = getattr(model, "diagnostics", model)
+        missing = [n for n in _COUNTED if not (hasattr(model, n) or hasattr(counted, n))]
         if missing:
             raise TypeError(
                 f"model is a {type(model).__name__}, but has no {', '.join(missing)}; "
@@ -113,7 +114,7 @@ class History:
         if isinstance(loss, str) and loss == "hinge":
             loss = {"name": "hinge", "margin": getattr(model, "margin", 1.0)}
         edges = np.asarray(model.edges() if callable(model.edges) else model.edges, np.float64)
-        sizes = model.label_set_sizes
+        sizes = counted.label_set_sizes
         sizes = np.asarray(sizes() if callable(sizes) else sizes, dtype=np.int64)
         return cls(
             algorithm=_algorithm(model, edge),
@@ -123,19 +124,19 @@ class History:
             rounds=int(model.clock if hasattr(model, "clock") else model.t - 1),
             label_set_sizes=sizes,
             edges=edges,
-            weight_sums=np.asarray(model.weight_sums, dtype=np.float64),
-            max_weights=np.asarray(model.max_weights, dtype=np.float64),
-            expert_losses=np.asarray(model.expert_losses, dtype=np.float64),
+            weight_sums=np.asarray(counted.weight_sums, dtype=np.float64),
+            max_weights=np.asarray(counted.max_weights, dtype=np.float64),
+            expert_losses=np.asarray(counted.expert_losses, dtype=np.float64),
             suffered_loss=float(model.suffered_loss),
             edge=None if edge is None else float(edge),
             loss=None if edge is None else losses.get("hinge" if loss is None else loss),
-            promised=getattr(model, "promised_loss", None),
-            assumed=getattr(model, "assumed_gain", None),
+            promised=getattr(counted, "promised_loss", None),
+            assumed=getattr(counted, "assumed_gain", None),
             expert=getattr(model, "expert", "draw"),
             steps=getattr(model, "steps", "paper"),
-            slope_squares=getattr(model, "slope_squares", None),
-            vote_spreads=getattr(model, "vote_spreads", None),
-            search=_search_sums(model),
+            slope_squares=getattr(counted, "slope_squares", None),
+            vote_spreads=getattr(counted, "vote_spreads", None),
+            search=_search_sums(counted),
             **_mixture_sums(model),
         )
 
@@ -180,14 +181,14 @@ def _mixture_sums(model: Any) -> dict[str, Any]:
     """What a LabelRanker has added up."""
     if not isinstance(model, LabelRanker):
         return {}
-    return {"surrogate": model.surrogate, "regret": model.most_regret}
+    return {"surrogate": model.diagnostics.surrogate, "regret": model.diagnostics.most_regret}
 
 
-def _search_sums(model: Any) -> EdgeSums | None:
+def _search_sums(counted: Any) -> EdgeSums | None:
     """What a model with ``edge="auto"`` has added up."""
-    if not getattr(model, "chooses_edge", False):
+    if not getattr(counted, "chooses_edge", False):
         return None
-    found = model.edge_sums
+    found = counted.edge_sums
     return EdgeSums(
         levels=np.asarray(found.levels(), np.float64),
         potentials=np.asarray(found.potentials(), np.float64),

@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from boostline.array_types import Arrays
 from boostline.learners import (
     HoeffdingTree,
     Kernel,
     Linear,
+    Member,
     Neighbours,
     OutputNeighbours,
     Recency,
     Ridge,
 )
 from boostline.learners.linear import Centroids, SparseLinear
-from boostline.scale.members import Arrays, Member
 from boostline.scale.rules.averages import AveragedLinear, AveragedSparseLinear
 from boostline.scale.rules.centroids import SummedCentroids
 from boostline.scale.rules.counts import CountedLabels, CountedNeighbours

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from boostline.array_types import Arrays
+from boostline.learners import Member
 from boostline.models.label_ranker import LabelRanker
-from boostline.saving.states import InMemory, restore
-from boostline.scale.members import Arrays, Member
 from boostline.scale.memories import Column, Memory
 from boostline.scale.row_blocks import RowBlock
 from boostline.scale.rules.counts import write_row_scale
@@ -49,7 +49,7 @@ def alone(member: Member, arrays: Arrays) -> LabelRanker:
         for n, a in arrays.items()
         if n.startswith(member.prefix)
     }
-    restore(model, InMemory(own | state))
+    model.restore(own | state)
     return model
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from boostline.scale.members import Arrays
+from boostline.array_types import Arrays
 from boostline.scale.rules.rule import Common, Rule
 from boostline.scale.sums import Moments
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from boostline.scale.members import Arrays
+from boostline.array_types import Arrays
 from boostline.scale.row_blocks import RowBlock
 from boostline.scale.rules.averages import Averaged
 from boostline.scale.rules.rule import Common, Rule
@@ -69,7 +69,7 @@ class DealtChain(Rule):
         for name in self._own(_AVERAGED):
             sums[name] = self.n_learned * (learned[name] - self.arrays[name])
         sums["largest_weight"] = Largest(learned["largest_weight"])
-        for i in range(len(self.start._resolved)):
+        for i in range(len(self.start.learners)):
             prefix = f"learners.{i}."
             mine = {n.removeprefix(prefix): a for n, a in learned.items() if n.startswith(prefix)}
             sums[f"kept.{i}"] = Kept.drawn(mine, self.n_learned, prefix)
@@ -82,7 +82,7 @@ class DealtChain(Rule):
         for name in self._own(_AVERAGED):
             out[name] = self.arrays[name] + sums[name] / n
         out["largest_weight"] = sums["largest_weight"].values
-        for i in range(len(self.start._resolved)):
+        for i in range(len(self.start.learners)):
             kept = sums[f"kept.{i}"].arrays
             old = [name for name in out if name.startswith(f"learners.{i}.")]
             for name in old:

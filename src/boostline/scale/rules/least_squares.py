@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from boostline.array_types import Arrays
+from boostline.learners import Member
 from boostline.scale.inputs import KernelInputs, RidgeInputs
-from boostline.scale.members import Arrays, Member
 from boostline.scale.row_blocks import RowBlock
 from boostline.scale.rules.rule import Common, Rule
 from boostline.scale.sums import FloatArray, Moments

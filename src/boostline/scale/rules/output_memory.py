@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline.learners import Kernel
+from boostline.array_types import Arrays
+from boostline.learners import Kernel, Member
 from boostline.learners.scorers import MOST_SWEPT
 from boostline.scale.inputs import KernelInputs
-from boostline.scale.members import Arrays, Member
 from boostline.scale.memories import Column, count_rows
 from boostline.scale.row_blocks import MOST_CELLS, RowBlock
 from boostline.scale.rules.counts import CountedNeighbours

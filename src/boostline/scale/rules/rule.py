@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from boostline.scale.members import Arrays, Member
+from boostline.array_types import Arrays
+from boostline.learners import Member
 from boostline.scale.memories import Column, Memory, count_rows, joined, taken
 from boostline.scale.row_blocks import RowBlock
 

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from boostline.scale.members import Arrays
+from boostline.array_types import Arrays
 from boostline.scale.sums import KeyedSum
 
 __all__ = ["SparseWeights"]

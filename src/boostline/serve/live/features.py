@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.contract.rows import LARGEST_VALUE, Rows, sparse_row
-from boostline.models.growth import CannotGrow
+from boostline.models.native import CannotGrow
 from boostline.serve.errors import Invalid
 from boostline.serve.live.label_names import LONGEST_NAME
 from boostline.text.features import TextFeatures

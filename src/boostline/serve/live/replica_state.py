@@ -224,7 +224,9 @@ class ReplicaState:
         figures["clock"] = self.model.clock
         if not self.is_cold:
             figures["restarts"] = self.model.n_restarts
-            figures["weights"] = [round(float(w), 4) for w in self.model.effective_weights]
+            figures["weights"] = [
+                round(float(w), 4) for w in self.model.diagnostics.effective_weights
+            ]
         return figures
 
     def _change_labels(self, change: dict[str, Any]) -> None:

@@ -1,5 +1,5 @@
 // Which edge OnlineBMR assumes while it runs (edge="auto"): follow the regularised leader on what each edge of a grid
-// would have promised. boostline/models/edge_search.py has the grid, docs/theory.md the derivation and the regret.
+// would have promised. boostline/models/online_bmr.py has the grid, docs/theory.md the derivation and the regret.
 #pragma once
 
 #include <algorithm>
