@@ -87,7 +87,7 @@ class _Watch:
     def __init__(self, model: Any, n_train: int) -> None:
         self._model = model
         self._n_train = n_train
-        self._boosts = hasattr(model, "expert_losses")
+        self._boosts = hasattr(model, "diagnostics")
         self._n: list[int] = []
         self._loss: list[float] = []
         self._at_end_of_train: FloatArray | float = 0.0
