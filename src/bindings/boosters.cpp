@@ -6,7 +6,6 @@
 #include <nanobind/stl/vector.h>
 #include <nanobind/typing.h>
 
-#include "bindings/csr.hpp"
 #include "bindings/model.hpp"
 #include "bindings/parts.hpp"
 #include "bindings/python_learner.hpp"
@@ -33,6 +32,15 @@ Model* made(std::int32_t n_labels, std::int64_t n_features, const LearnerList& g
         std::make_unique<Kind>(n_labels, n_features, std::move(learners), seed, std::forward<Settings>(settings)...));
 }
 
+template <auto kMethod>
+auto read(const Model& self) {
+    return self.reading([](const Booster& b) { return (b.*kMethod)(); });
+}
+template <auto kMethod, class Value>
+void write(Model& self, Value value) {
+    self.writing([&](Booster& b) { (b.*kMethod)(value); });
+}
+
 // A function that the core may call and let go of in any thread.
 std::shared_ptr<nb::callable> held_by_core(nb::callable function) {
     return std::shared_ptr<nb::callable>(new nb::callable(std::move(function)), [](nb::callable* f) {
@@ -51,6 +59,18 @@ void bind_boosters(nb::module_& m) {
         .value("best", Expert::best)
         .value("last", Expert::last);
     nb::enum_<Steps>(m, "Steps").value("paper", Steps::paper).value("adagrad", Steps::adagrad);
+
+    nb::class_<Rows>(m, "Rows")
+        .def(nb::init<nb::object, std::int64_t, bool>(), "given"_a, "n_features"_a = 0, "is_single"_a = false)
+        .def_prop_ro("given", &Rows::given)
+        .def_prop_ro("n", &Rows::size)
+        .def_prop_ro("n_features", &Rows::n_features)
+        .def_prop_ro("is_single", &Rows::is_single)
+        .def("first_beyond", &Rows::first_beyond, "limit"_a);
+    nb::class_<LabelSets>(m, "LabelSets")
+        .def(nb::init<std::int32_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>,
+                      Vector<std::int32_t>>(),
+             "n_labels"_a, "relevant_start"_a, "relevant"_a, "unknown_start"_a, "unknown"_a);
 
     nb::class_<StoredState>(m, "StoredState")
         .def("arrays", &StoredState::arrays, "learner"_a)
@@ -109,19 +129,10 @@ void bind_boosters(nb::module_& m) {
                 return made<OnlineBMR>(n_labels, n_features, learners, seed);
             },
             "n_labels"_a, "n_features"_a, "learners"_a, "seed"_a)
-        .def(
-            "learn",
-            [](Model& self, nb::object rows, std::int64_t n_features, std::int32_t n_labels,
-               Vector<std::int64_t> relevant_start, Vector<std::int32_t> relevant, Vector<std::int64_t> unknown_start,
-               Vector<std::int32_t> unknown, Vector<double> weights, bool keep_scores, bool keep_probabilities) {
-                return self.learn(std::move(rows), n_features, n_labels, {relevant_start, relevant},
-                                  {unknown_start, unknown}, weights, keep_scores, keep_probabilities);
-            },
-            "rows"_a, "n_features"_a, "n_labels"_a, "relevant_start"_a, "relevant"_a, "unknown_start"_a, "unknown"_a,
-            "weights"_a, "keep_scores"_a, "keep_probabilities"_a = false)
-        .def("rank", &Model::rank, "rows"_a, "n_features"_a, "top"_a)
-        .def("score", &Model::score, "rows"_a, "n_features"_a)
-        .def("scores_and_probabilities", &Model::scores_and_probabilities, "rows"_a, "n_features"_a)
+        .def("learn", &Model::learn, "rows"_a, "sets"_a, "weights"_a, "keep_scores"_a, "keep_probabilities"_a = false)
+        .def("rank", &Model::rank, "rows"_a, "top"_a)
+        .def("score", &Model::score, "rows"_a)
+        .def("scores_and_probabilities", &Model::scores_and_probabilities, "rows"_a)
         // Of the probabilities above which labels are named: for the micro-F1, or for each label's own F1.
         .def(
             "thresholds",
@@ -137,11 +148,11 @@ void bind_boosters(nb::module_& m) {
                 return to_numpy(out.data(), {out.size()});
             },
             "of_each_label"_a)
-        .def("votes", &Model::votes, "rows"_a, "n_features"_a)
-        .def("contributions", &Model::contributions, "rows"_a, "n_features"_a)
+        .def("votes", &Model::votes, "rows"_a)
+        .def("contributions", &Model::contributions, "rows"_a)
         .def(
             "evidence",
-            [](const Model& self, nb::object rows, std::int64_t n_features, std::size_t label) {
+            [](const Model& self, const Rows& rows, std::size_t label) {
                 // For each vote (rest, index, parts) of features and of past rows, or None.
                 const auto shown = [](const EvidenceSum& sum) -> nb::object {
                     if (!sum.is_known) return nb::none();
@@ -149,13 +160,12 @@ void bind_boosters(nb::module_& m) {
                     return nb::make_tuple(sum.rest, to_numpy(sum.index.data(), {n}), to_numpy(sum.parts.data(), {n}));
                 };
                 nb::typed<nb::list, nb::any> out;
-                for (const Evidence& one : self.evidence(std::move(rows), n_features, label))
+                for (const Evidence& one : self.evidence(rows, label))
                     out.append(nb::make_tuple(shown(one.of_features), shown(one.of_rows)));
                 return out;
             },
-            "rows"_a, "n_features"_a, "label"_a)
-        .def(
-            "set_threads", [](Model& self, int n) { self.writing([&](Booster& b) { b.set_threads(n); }); }, "n"_a)
+            "rows"_a, "label"_a)
+        .def("set_threads", &write<&Booster::set_threads, int>, "n"_a)
         .def(
             "grow_labels", [](Model& self, std::int32_t n) { self.grow([&](Booster& b) { b.grow_labels(n); }); }, "n"_a)
         .def(
@@ -164,12 +174,10 @@ void bind_boosters(nb::module_& m) {
                 self.grow([&](Booster& b) { b.grow_features(n, were_missing); });
             },
             "n"_a, "were_missing"_a)
-        .def("n_labels", [](const Model& self) { return self.reading([](const Booster& b) { return b.n_labels(); }); })
-        .def("n_features",
-             [](const Model& self) { return self.reading([](const Booster& b) { return b.n_features(); }); })
-        .def("clock", [](const Model& self) { return self.reading([](const Booster& b) { return b.clock(); }); })
-        .def("memory_bytes",
-             [](const Model& self) { return self.reading([](const Booster& b) { return b.memory_bytes(); }); })
+        .def("n_labels", &read<&Booster::n_labels>)
+        .def("n_features", &read<&Booster::n_features>)
+        .def("clock", &read<&Booster::clock>)
+        .def("memory_bytes", &read<&Booster::memory_bytes>)
         .def(
             "clone",
             [](const Model& self, bool share_serial) {
@@ -212,7 +220,7 @@ void bind_boosters(nb::module_& m) {
                 return self.reading([&](const Booster& b) { return b.learners().at(i); });
             },
             "i"_a)
-        .def("n_votes", [](const Model& self) { return self.reading([](const Booster& b) { return b.n_votes(); }); })
+        .def("n_votes", &read<&Booster::n_votes>)
         .def("python_adapters",
              [](const Model& self) {
                  nb::typed<nb::list, nb::any> out;
@@ -228,21 +236,15 @@ void bind_boosters(nb::module_& m) {
                  const auto weights = self.reading([](const Booster& b) { return b.effective_weights(); });
                  return to_numpy(weights.data(), {weights.size()});
              })
-        .def(
-            "watch_drift", [](Model& self, bool watch) { self.writing([&](Booster& b) { b.watch_drift(watch); }); },
-            "watch"_a)
+        .def("watch_drift", &write<&Booster::watch_drift, bool>, "watch"_a)
         .def(
             "set_max_bytes",
             [](Model& self, std::size_t learner, const std::vector<std::size_t>& of_votes) {
                 self.writing([&](Booster& b) { b.set_max_bytes(learner, of_votes); });
             },
             "learner"_a, "of_votes"_a)
-        .def(
-            "set_most_entries",
-            [](Model& self, std::size_t n) { self.writing([&](Booster& b) { b.set_most_entries(n); }); }, "n"_a)
-        .def(
-            "learn_probabilities",
-            [](Model& self, bool learn) { self.writing([&](Booster& b) { b.learn_probabilities(learn); }); }, "learn"_a)
+        .def("set_most_entries", &write<&Booster::set_most_entries, std::size_t>, "n"_a)
+        .def("learn_probabilities", &write<&Booster::learn_probabilities, bool>, "learn"_a)
         .def("forget_tables",
              [](Model& self) { self.writing([&](Booster& b) { dynamic_cast<OnlineBMR&>(b).forget_tables(); }); })
         .def(

@@ -114,8 +114,7 @@ void bind_testing(nb::module_& m) {
     // What votes summed to before they were made shares, (rows, votes).
     m.def(
         "vote_sums",
-        [](const Model& self, nb::object rows, std::int64_t n_features) {
-            const Rows input(std::move(rows), n_features);
+        [](const Model& self, const Rows& input) {
             std::size_t n_votes = 0;
             const auto sums = self.reading([&](const Booster& b) {
                 n_votes = static_cast<std::size_t>(b.n_votes());
@@ -127,7 +126,7 @@ void bind_testing(nb::module_& m) {
             });
             return to_numpy(sums.data(), {input.size(), n_votes});
         },
-        "model"_a, "rows"_a, "n_features"_a);
+        "model"_a, "rows"_a);
     // Votes, experts' scores and costs.
     m.def("last_round", [](const Model& self) {
         const auto [n_votes, votes, scores, costs] = self.reading([](const Booster& b) {

@@ -9,6 +9,7 @@ from scipy.stats import norm
 
 import boostline as bl
 from boostline import _core
+from boostline.contract.rows import read_rows
 from boostline.lab.reference.calibration import Calibration
 from boostline.learners import Linear, Neighbours, Ridge, SparseLinear, paper_trees
 
@@ -63,7 +64,7 @@ def test_higher_scores_mean_higher_probabilities_where_the_row_is_otherwise_the_
                 np.log((model.score(rows) ** 2).sum(axis=1)),
                 np.log((votes**2).sum(axis=1)),
                 np.log(votes).mean(axis=1),
-                np.log(_core.testing.vote_sums(model._native.core, rows, k)[:, 0]),
+                np.log(_core.testing.vote_sums(model._native.core, read_rows(rows))[:, 0]),
             ]
         )
 
@@ -208,7 +209,7 @@ def test_the_twin_in_numpy_agrees(make):
     model.learn(X[0], Y[0], weight=0.0)  # now it knows how many features there are
 
     def votes_on(x):
-        sums = _core.testing.vote_sums(model._native.core, x[None], 5)[0]
+        sums = _core.testing.vote_sums(model._native.core, read_rows(x[None]))[0]
         return np.column_stack([model.votes(x), sums]) if is_ranker else None
 
     for x, relevant, weight in zip(X, Y, weights, strict=True):

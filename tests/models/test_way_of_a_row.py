@@ -19,7 +19,6 @@ K, D = 4, 5
 def read(monkeypatch):
     """Counts how many rows are read and how many label sets."""
     counts = {"rows": 0, "labels": 0}
-    dense, sparse = rows._dense_rows, rows._sparse_rows
     indicators, sets = labels.LabelSpace._read_indicators, labels.read_told
 
     def counting(name, function):
@@ -29,8 +28,7 @@ def read(monkeypatch):
 
         return called
 
-    monkeypatch.setattr(rows, "_dense_rows", counting("rows", dense))
-    monkeypatch.setattr(rows, "_sparse_rows", counting("rows", sparse))
+    monkeypatch.setattr(rows, "_checked", counting("rows", rows._checked))
     monkeypatch.setattr(labels.LabelSpace, "_read_indicators", counting("labels", indicators))
     monkeypatch.setattr(labels, "read_told", counting("labels", sets))
     simple = labels.LabelSpace._simple_places

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline import _core
 from boostline.array_types import BoolArray
 
 IntArray = NDArray[np.int32]
@@ -17,8 +17,7 @@ IntArray = NDArray[np.int32]
 UNKNOWN = -1
 
 
-@dataclass(frozen=True)
-class LabelLists:
+class LabelLists(NamedTuple):
     """Label sets of several rows: row i has ``values[start[i]:start[i + 1]]``, ascending."""
 
     start: NDArray[np.int64]
@@ -143,6 +142,11 @@ class LabelSets:
     @property
     def is_unknown(self) -> BoolArray | None:
         return self._as_masks()[1]
+
+    @property
+    def native(self) -> _core.LabelSets:
+        """As the core takes them."""
+        return _core.LabelSets(self.n_labels, *self.relevant, *self.unknown)
 
     def _as_lists(self) -> tuple[LabelLists, LabelLists | None]:
         if self._lists is None:

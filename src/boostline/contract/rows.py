@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline import _core
 from boostline.array_types import BoolArray, FloatArray
 from boostline.contract import frames
 from boostline.contract.numbers import unmasked
-from boostline.contract.sparse import CSR, is_sparse, read_csr
+from boostline.contract.sparse import is_sparse, read_csr
 
-# As the core takes them: a C-contiguous float64 matrix, or (start, columns, values) of a CSR matrix.
+# A C-contiguous float64 matrix, or (start, columns, values) of a CSR matrix.
 NativeRows = FloatArray | tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]
 
 #: The largest magnitude of a feature. Learners sum squares over all rows: these sums stay finite for any number of
@@ -24,25 +24,41 @@ LARGEST_VALUE = 1e100
 ALLOWED_NUMBERS = f"numbers from -{LARGEST_VALUE:g} to {LARGEST_VALUE:g}, or NaN for missing ones"
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Checked features: one example (``is_single``) or a block.
+class Rows(_core.Rows):
+    """Checked features as the core takes them: one example (``is_single``) or a block.
 
-    ``names`` are those that came with a frame; columns stand in the order that the model wants.
+    Columns stand in the order that the model wants.
+
+    Parameters
+    ----------
+    given
+        A C-contiguous float64 matrix, a vector (one example), or (start, columns, values) of a CSR matrix.
+    n_features
+        Number of columns of a CSR matrix.
+    is_single
+        Whether a block of one row is one example.
     """
 
-    native: NativeRows
-    n: int
-    n_features: int
-    is_single: bool
+    #: The names that came with a frame.
     names: Sequence[Any] | None = None
+
+    @property
+    def native(self) -> NativeRows:
+        """A matrix (n, d), or (start, columns, values)."""
+        given: Any = self.given
+        return given[None] if isinstance(given, np.ndarray) and given.ndim == 1 else given
+
+    @property
+    def is_sparse(self) -> bool:
+        return isinstance(self.given, tuple)
 
     @property
     def dense(self) -> FloatArray:
         """As a matrix (n, d)."""
-        if not isinstance(self.native, tuple):
-            return self.native
-        start, columns, values = self.native
+        native = self.native
+        if not isinstance(native, tuple):
+            return native
+        start, columns, values = native
         matrix = np.zeros((self.n, self.n_features))
         matrix[np.repeat(np.arange(self.n), np.diff(start)), columns] = values
         return matrix
@@ -51,40 +67,44 @@ class Rows:
     def concat(cls, parts: Sequence[Rows]) -> Rows:
         """Rows one below the other, as a block; all are dense, or all are sparse."""
         natives: list[Any] = [part.native for part in parts]
-        native: NativeRows
-        if isinstance(natives[0], tuple):
-            starts, columns, values = zip(*natives, strict=True)
-            lengths = np.concatenate([np.diff(start) for start in starts])
-            start = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-            native = (start, np.concatenate(columns), np.concatenate(values))
-        else:
-            native = np.concatenate(natives)
-        return cls(native, sum(part.n for part in parts), parts[0].n_features, is_single=False)
+        if not isinstance(natives[0], tuple):
+            return cls(np.concatenate(natives))
+        starts, columns, values = zip(*natives, strict=True)
+        lengths = np.concatenate([np.diff(start) for start in starts])
+        start = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        native = (start, np.concatenate(columns), np.concatenate(values))
+        return cls(native, parts[0].n_features)
 
     def single(self) -> Rows:
         """A block of one row as one example."""
-        return replace(self, is_single=True)
+        return Rows(self.native, self.n_features, True)
 
     def take(self, part: slice) -> Rows:
         """Some rows, one after the other."""
-        start, stop, _ = part.indices(self.n)
-        if (start, stop) == (0, self.n):
+        begin, stop, _ = part.indices(self.n)
+        if (begin, stop) == (0, self.n):
             return self
-        if isinstance(self.native, tuple):
-            first, columns, values = self.native
-            a, b = first[start], first[stop]
-            native: NativeRows = (
-                np.ascontiguousarray(first[start : stop + 1] - a),
-                columns[a:b],
-                values[a:b],
-            )
+        native = self.native
+        if isinstance(native, tuple):
+            start, columns, values = native
+            a, b = start[begin], start[stop]
+            native = np.ascontiguousarray(start[begin : stop + 1] - a), columns[a:b], values[a:b]
         else:
-            native = self.native[start:stop]
-        return Rows(native, stop - start, self.n_features, False, self.names)
+            native = native[begin:stop]
+        return _named(Rows(native, self.n_features), self.names)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self.given, self.n_features, self.is_single, self.names)
 
 
-#: So few values are checked in the time of one call.
-_FEW = 1024
+def _named(rows: Rows, names: Sequence[Any] | None) -> Rows:
+    if names is not None:
+        rows.names = names
+    return rows
+
+
+def _again(given: Any, n_features: int, is_single: bool, names: Sequence[Any] | None) -> Rows:
+    return _named(Rows(given, n_features, is_single), names)
 
 
 def read_rows(x: Any, features: Sequence[Any] | None = None, name: str = "x") -> Rows:
@@ -102,8 +122,8 @@ def read_rows(x: Any, features: Sequence[Any] | None = None, name: str = "x") ->
     """
     if isinstance(x, Rows):
         return x
-    if type(x) is np.ndarray and x.dtype.kind == "f" and x.size:  # the common case
-        return _dense_rows(x, name, None)
+    if type(x) is np.ndarray and x.dtype == np.float64 and x.size and x.ndim in (1, 2):
+        return _checked(Rows(x), name)  # the common case
     if isinstance(x, Mapping):
         raise TypeError(
             f"{name} is a dict, but must be an array, a frame or a sparse matrix "
@@ -140,11 +160,7 @@ def _dense_rows(x: Any, name: str, names: Sequence[Any] | None) -> Rows:
         raise ValueError(
             f"{name} has {array.ndim} dimensions, but must be one example (d,) or a block (n, d)"
         )
-    matrix = array if array.ndim == 2 else array[None, :]
-    if array.dtype != np.float64 or not array.flags.c_contiguous:
-        matrix = np.ascontiguousarray(matrix, dtype=np.float64)
-    _refuse_too_large(matrix, name)
-    return Rows(matrix, matrix.shape[0], matrix.shape[1], array.ndim == 1, names)
+    return _named(_checked(Rows(np.ascontiguousarray(array, dtype=np.float64)), name), names)
 
 
 def _sparse_rows(x: Any, name: str, names: Sequence[Any] | None) -> Rows:
@@ -155,16 +171,14 @@ def _sparse_rows(x: Any, name: str, names: Sequence[Any] | None) -> Rows:
     if csr.values.dtype.kind not in "fiub":
         raise TypeError(f"{name} has dtype {csr.values.dtype}, but must have numbers")
     values = np.ascontiguousarray(csr.values, dtype=np.float64)
-    _refuse_too_large(values, name, csr)
-    return Rows((csr.start, csr.column, values), x.shape[0], x.shape[1], is_single, names)
+    rows = Rows((csr.start, csr.column, values), x.shape[1], is_single)
+    return _named(_checked(rows, name), names)
 
 
 def sparse_row(columns: NDArray[Any], values: FloatArray, n_features: int, name: str = "x") -> Rows:
     """One row of which only some columns are stored; these ascend."""
-    start = np.array([0, len(columns)])
-    native = (start, np.ascontiguousarray(columns, dtype=np.int64), values)
-    _refuse_too_large(values, name, CSR(*native))
-    return Rows(native, 1, n_features, is_single=True)
+    native = (np.array([0, len(columns)]), np.ascontiguousarray(columns, dtype=np.int64), values)
+    return _checked(Rows(native, n_features, True), name)
 
 
 def too_large(values: FloatArray) -> BoolArray:
@@ -177,23 +191,17 @@ def large_text(value: float) -> str:
     return "an infinite value" if np.isinf(value) else f"the value {float(value)!r}"
 
 
-def _refuse_too_large(values: FloatArray, name: str, csr: CSR | None = None) -> None:
-    # No copy in the common case; with NaN nothing holds, and the values are looked at one by one.
-    if values.size <= _FEW:
-        flat = values.reshape(-1)
-        # Faster than the two extremes. If the sum of squares is small, so is every square.
-        with np.errstate(over="ignore"):
-            squares = flat.dot(flat)
-        if squares <= LARGEST_VALUE * LARGEST_VALUE:
-            return
-    if not values.size or (values.max() <= LARGEST_VALUE and values.min() >= -LARGEST_VALUE):
-        return
-    if (bad := too_large(values)).any():
-        place, value = np.argwhere(bad)[0], values[bad][0]
-        if csr is not None:
-            row = np.searchsorted(csr.start, place[0], side="right") - 1
-            place = [row, csr.column[place[0]]]
-        where = ", ".join(str(int(i)) for i in place)
-        raise ValueError(
-            f"{name} has {large_text(value)} at [{where}], but must have {ALLOWED_NUMBERS}"
-        )
+def _checked(rows: Rows, name: str) -> Rows:
+    """Refuse values that are too large."""
+    place = rows.first_beyond(LARGEST_VALUE)
+    if place < 0:
+        return rows
+    if isinstance(native := rows.native, tuple):
+        start, columns, values = native
+        row, column = int(np.searchsorted(start, place, side="right")) - 1, int(columns[place])
+    else:
+        values = native.reshape(-1)
+        row, column = divmod(place, rows.n_features)
+    raise ValueError(
+        f"{name} has {large_text(values[place])} at [{row}, {column}], but must have {ALLOWED_NUMBERS}"
+    )

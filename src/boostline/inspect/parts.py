@@ -142,7 +142,7 @@ def _without(row: Rows, features: NDArray[np.int64]) -> Rows:
     else:
         native = row.native.copy()
         native[0, features] = np.nan
-    return Rows(native, 1, row.n_features, is_single=False)
+    return Rows(native, row.n_features)
 
 
 @dataclass(frozen=True)

@@ -230,7 +230,7 @@ class Booster:
         rows = read_rows(x, self._features)
         core = self._ready(rows.n_features)
         # nanobind's int64 is C's long long, NumPy's is long: the same numbers, but NumPy would show the type.
-        order = core.rank(rows.native, rows.n_features, top).view(np.int64)
+        order = core.rank(rows, top).view(np.int64)
         return order[0] if rows.is_single else order
 
     def probabilities(self, x: Any) -> FloatArray:
@@ -253,7 +253,7 @@ class Booster:
     def scores_and_probabilities(self, x: Any) -> tuple[FloatArray, FloatArray]:
         """Return `score` and `probabilities` of the same moment, for little more than the time of one."""
         rows = read_rows(x, self._features)
-        found = self._ready(rows.n_features).scores_and_probabilities(rows.native, rows.n_features)
+        found = self._ready(rows.n_features).scores_and_probabilities(rows)
         return (found[0, 0], found[0, 1]) if rows.is_single else (found[:, 0], found[:, 1])
 
     def thresholds(self, optimize: Optimize = "micro-f1") -> FloatArray:
@@ -303,7 +303,7 @@ class Booster:
         of_rows: list[Evidence] = []
         rows = read_rows(x, self._features)
         if self._native is not None:
-            found = self._native.core.evidence(rows.native, rows.n_features, label)
+            found = self._native.core.evidence(rows, label)
             for vote, sums in enumerate(found):
                 for out, one in zip((of_features, of_rows), sums, strict=True):
                     if one is not None:
@@ -313,7 +313,7 @@ class Booster:
     def _ask(self, method: str, x: Any) -> FloatArray:
         """What the compiled model says of one example or a block."""
         rows = read_rows(x, self._features)
-        found = getattr(self._ready(rows.n_features), method)(rows.native, rows.n_features)
+        found = getattr(self._ready(rows.n_features), method)(rows)
         return found[0] if rows.is_single else found  # type: ignore[no-any-return]
 
     @contextmanager

@@ -57,16 +57,12 @@ class Native:
         except MemoryError as error:  # the machine had enough, but not now
             raise MemoryError(too_little_memory(*size)) from error
         self.learners = list(learners)
+        self.python_learners = [d for d in learners if isinstance(d, FromPython)]
 
     @property
     def n_features(self) -> int:
         """Number of features."""
         return self.core.n_features()
-
-    @property
-    def python_learners(self) -> list[FromPython]:
-        """Learners written in Python."""
-        return [d for d in self.learners if isinstance(d, FromPython)]
 
     def learn(
         self,
@@ -84,19 +80,8 @@ class Native:
         clock = self.core.clock()
         undo = None
         try:
-            undo = Undo(self.core, rows.n)
-            return self.core.learn(
-                rows.native,
-                rows.n_features,
-                sets.n_labels,
-                sets.relevant.start,
-                sets.relevant.values,
-                sets.unknown.start,
-                sets.unknown.values,
-                weights,
-                return_scores,
-                with_probabilities,
-            )
+            undo = Undo(self.core, rows.n) if self.python_learners else None
+            return self.core.learn(rows, sets.native, weights, return_scores, with_probabilities)
         except BaseException as error:
             if undo is not None:
                 undo.run()
@@ -152,7 +137,7 @@ class Native:
         if self.python_learners:
             return None
         twin = object.__new__(Native)
-        twin.core, twin.learners = self.core.clone(), list(self.learners)
+        twin.core, twin.learners, twin.python_learners = self.core.clone(), self.learners, []
         twin.core.set_threads(n_threads)
         return twin
 

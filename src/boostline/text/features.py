@@ -138,7 +138,7 @@ class TextFeatures:
         np.cumsum(np.array([len(columns) for columns, _ in rows], np.int64), out=start[1:])
         columns = np.concatenate([columns for columns, _ in rows] or [np.zeros(0, np.int64)])
         values = np.concatenate([values for _, values in rows] or [np.zeros(0)])
-        return Rows((start, columns, values), len(rows), self.n_features, is_single=False)
+        return Rows((start, columns, values), self.n_features)
 
     def _read_embeddings(self, embeddings: Any, n: int) -> FloatArray | None:
         """Vectors of length 1."""
