@@ -25,9 +25,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from boostline.serve.live.snapshots import Snapshots
 from boostline.serve.ops.verifying import verify
 from boostline.serve.store.log import Log
+from boostline.serve.store.snapshots import Snapshots
 
 LABELS = [f"l{i}" for i in range(6)]
 N_CLIENTS = 4

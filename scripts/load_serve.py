@@ -143,23 +143,20 @@ class Load:
 
 
 def figures(exposition: bytes) -> dict[str, float]:
-    """Metrics by name, or by the thread's name."""
+    """Metrics by name."""
     wanted = (
-        "boostline_cpu_seconds_total",
-        "boostline_resident_bytes",
+        "process_cpu_seconds_total",
+        "process_resident_memory_bytes",
         "boostline_model_cpu_seconds_total",
         "boostline_model_memory_bytes",
         "boostline_model_lag",
-        "boostline_thread_cpu_seconds_total",
         "boostline_commits_total",
     )
     found: dict[str, float] = {}
     for line in exposition.decode().splitlines():
         name = line.partition("{")[0].partition(" ")[0]
         if name in wanted:
-            thread = re.search(r'thread="(?:boostline-)?([^"]*)"', line)
-            key = f"thread {thread[1]}" if thread else name.removeprefix("boostline_")
-            found[key] = float(line.rpartition(" ")[2])
+            found[name.removeprefix("boostline_")] = float(line.rpartition(" ")[2])
     return found
 
 
@@ -172,7 +169,7 @@ async def memory(load: Load, every: float, found: list[tuple[float, float]]) -> 
     while True:
         await asyncio.sleep(every)
         now = figures(await load.get("/metrics"))
-        sizes = now["resident_bytes"], now["model_memory_bytes"]
+        sizes = now["process_resident_memory_bytes"], now["model_memory_bytes"]
         found.append((round(sizes[0] / 1e6, 1), round(sizes[1] / 1e6, 1)))
 
 
@@ -184,7 +181,7 @@ async def measure(load: Load, seconds: float, rankings: float, feedbacks: float)
     watching.cancel()
     after = figures(await load.get("/metrics"))
     n = sum(len(values) for values in found.values())
-    cpu = after["cpu_seconds_total"] - before["cpu_seconds_total"]
+    cpu = after["process_cpu_seconds_total"] - before["process_cpu_seconds_total"]
     model = after["model_cpu_seconds_total"] - before["model_cpu_seconds_total"]
     return {
         "seconds": seconds,
@@ -194,14 +191,9 @@ async def measure(load: Load, seconds: float, rankings: float, feedbacks: float)
         "feedback_p99_ms": round(at(found["/feedback"], 0.99), 2) if found["/feedback"] else None,
         "own_microseconds_per_request": round(1e6 * (cpu - model) / n),
         "model_microseconds_per_request": round(1e6 * model / n),
-        "microseconds_by_thread": {
-            name.removeprefix("thread "): round(1e6 * (value - before.get(name, 0.0)) / n)
-            for name, value in after.items()
-            if name.startswith("thread ") and value - before.get(name, 0.0) > 1e-6 * n
-        },
         "commits_per_request": round((after["commits_total"] - before["commits_total"]) / n, 2),
-        "resident_mb_before": round(before["resident_bytes"] / 1e6, 1),
-        "resident_mb_after": round(after["resident_bytes"] / 1e6, 1),
+        "resident_mb_before": round(before["process_resident_memory_bytes"] / 1e6, 1),
+        "resident_mb_after": round(after["process_resident_memory_bytes"] / 1e6, 1),
         "model_mb_before": round(before["model_memory_bytes"] / 1e6, 1),
         "model_mb_after": round(after["model_memory_bytes"] / 1e6, 1),
         "resident_and_model_mb": sizes,

@@ -39,13 +39,14 @@ from boostline.serve.http.app import Application  # noqa: E402
 from boostline.serve.http.security import Guard  # noqa: E402
 from boostline.serve.live.bootstrap import is_new, open_store  # noqa: E402
 from boostline.serve.live.replica import replay  # noqa: E402
+from boostline.serve.live.replica_state import ReplicaState  # noqa: E402
 from boostline.serve.live.service import Service  # noqa: E402
 from boostline.serve.live.settings import Settings  # noqa: E402
-from boostline.serve.live.snapshots import Snapshots, sha256  # noqa: E402
 from boostline.serve.ops.compaction import compact  # noqa: E402
 from boostline.serve.ops.copying import copy_store  # noqa: E402
 from boostline.serve.ops.verifying import verify  # noqa: E402
 from boostline.serve.store.log import Log  # noqa: E402
+from boostline.serve.store.snapshots import Snapshots, sha256  # noqa: E402
 from boostline.serve.store.store_lock import StoreLock  # noqa: E402
 
 CONFIGS: list[dict[str, Any]] = [
@@ -115,6 +116,7 @@ class Life:
             settings = Settings(**self.plan["settings"])
             self.service = Service(self.store, settings)
             check_recovered(self.service)
+            self.report("serves")
             asyncio.run(self._calls())
             self.service.close()
             for replica in self.service.models.replicas.values():
@@ -316,7 +318,8 @@ def check_recovered(service: Service) -> None:
         for name, replica in service.models.replicas.items():
             if not replica.reach(service.writer.head, 60.0):
                 raise Wrong(f"{name} cannot learn what is on disk: {replica.failure!r}")
-            replayed = service.models.snapshots.load(service.models.snapshots.of(name)[0])
+            snapshots = service.models.snapshots
+            replayed = ReplicaState.load(snapshots.checked(snapshots.of(name)[0]))
             replay(replayed, log, replica.state.offset)
             replayed.offset = replica.state.offset
             paths = [os.path.join(folder, f"{name}{i}") for i in range(2)]
@@ -359,8 +362,17 @@ def check_store(store: str, known: Known) -> None:
 # Processes.
 
 
-def forked(work: Callable[[Callable[..., None]], None], kill_after: float | None, take: Any) -> int:
-    """Run work in a process; SIGKILL or SIGTERM (negative seconds) ends it. Return its exit code."""
+def forked(
+    work: Callable[[Callable[..., None]], None],
+    kill_after: float | None,
+    take: Any,
+    *,
+    counts_from_start: bool = True,
+) -> int:
+    """Run work in a process; SIGKILL or SIGTERM (negative seconds) ends it. Return its exit code.
+
+    The seconds count from the start, or from the report "serves": a busy machine does not shorten a life.
+    """
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -377,7 +389,9 @@ def forked(work: Callable[[Callable[..., None]], None], kill_after: float | None
             code = 3
         os._exit(code)
     os.close(writer)
-    end = None if kill_after is None else time.monotonic() + abs(kill_after)
+    end = None
+    if kill_after is not None:
+        end = time.monotonic() + (abs(kill_after) if counts_from_start else 60.0)
     rest = b""
     while True:
         left = None if end is None else max(0.0, end - time.monotonic())
@@ -394,7 +408,10 @@ def forked(work: Callable[[Callable[..., None]], None], kill_after: float | None
             break
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
-            take(*json.loads(line))
+            what, *more = json.loads(line)
+            if what == "serves" and kill_after is not None and not counts_from_start:
+                end = time.monotonic() + abs(kill_after)
+            take(what, *more)
     os.close(reader)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
@@ -429,11 +446,16 @@ def one_store(seed: int, lives: int, folder: str) -> str:
             known.said[path, body["id"]] = (body, answer)
         elif what == "unsure":
             known.unsure.add(rest[0])
-        else:
+        elif what == "wrong":
             wrong.append(rest[0])
 
-    def process(work: Callable[..., None], kill_after: float | None, *expected: int) -> int:
-        code = forked(work, kill_after, take)
+    def process(
+        work: Callable[..., None],
+        kill_after: float | None,
+        *expected: int,
+        counts_from_start: bool = True,
+    ) -> int:
+        code = forked(work, kill_after, take, counts_from_start=counts_from_start)
         if wrong or code not in expected:
             raise Wrong(f"exit code {code}; {''.join(wrong)}")
         return code
@@ -450,7 +472,9 @@ def one_store(seed: int, lives: int, folder: str) -> str:
 
         is_kill = rng.random() < 0.6
         seconds = rng.uniform(0.02, 1.0) if is_kill else -rng.uniform(0.3, 1.0)
-        process(live, seconds, *((0, -9) if is_kill else (0, -15)))
+        while_it_starts = rng.random() < 0.2
+        expected = (0, -9) if is_kill else (0, -15)
+        process(live, seconds, *expected, counts_from_start=while_it_starts)
         happened.append("kill" if is_kill else "term")
         if is_new(store):
             continue

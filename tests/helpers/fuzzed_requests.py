@@ -15,6 +15,7 @@ import os
 import random
 import tempfile
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import boostline as bl
@@ -23,7 +24,6 @@ from boostline.serve.http.security import Guard
 from boostline.serve.live.bootstrap import open_store
 from boostline.serve.live.service import Service
 from boostline.serve.live.settings import Settings
-from boostline.serve.ops.telemetry import resident_bytes
 
 LABELS = ["sun", "rain", "wind"]
 PATHS = [
@@ -190,7 +190,8 @@ def fuzzed(folder: str, n: int, seed: int) -> tuple[Counter[int], list[int]]:
         app = Application(service, Guard(None))
         for part in range(5):
             statuses.update(await run(app, n // 5, seed + part))
-            memory.append(resident_bytes())
+            statm = Path("/proc/self/statm").read_text().split()
+            memory.append(int(statm[1]) * os.sysconf("SC_PAGE_SIZE"))
 
     try:
         asyncio.run(work())

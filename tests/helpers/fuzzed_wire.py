@@ -127,7 +127,7 @@ def fuzzed(folder: str, n: int, seed: int) -> tuple[Counter[int], list[int]]:
             asyncio.run(all_of_them())
             for client in clients:
                 statuses.update(client.statuses)
-            found = re.search(rb"\nboostline_resident_bytes (\S+)", server.get("/metrics").raw)
+            found = re.search(rb"\nprocess_resident_memory_bytes (\S+)", server.get("/metrics").raw)
             assert found is not None
             memory.append(int(float(found[1])))
         assert server.get("/ready").status == 200

@@ -11,9 +11,8 @@ from fuzzed_requests import ask
 
 from boostline.serve.http.app import Application
 from boostline.serve.http.security import Guard
-from boostline.serve.live.requests import Limits
 from boostline.serve.live.service import Service
-from boostline.serve.live.settings import Settings
+from boostline.serve.live.settings import Limits, Settings
 
 
 class Caller:

@@ -20,9 +20,8 @@ from boostline.serve.http.connection import Connection
 from boostline.serve.http.security import Guard
 from boostline.serve.http.server import configured
 from boostline.serve.live.bootstrap import open_store
-from boostline.serve.live.requests import Limits
 from boostline.serve.live.service import Service
-from boostline.serve.live.settings import Settings
+from boostline.serve.live.settings import Limits, Settings
 
 pytestmark = pytest.mark.process
 

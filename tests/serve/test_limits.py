@@ -19,7 +19,7 @@ from boostline.serve.http.bodies import NAMES
 from boostline.serve.live.bootstrap import open_store
 from boostline.serve.live.features import Features, check_features
 from boostline.serve.live.label_names import LabelNames
-from boostline.serve.live.requests import Limits
+from boostline.serve.live.settings import Limits
 
 pytestmark = pytest.mark.process
 

@@ -91,8 +91,8 @@ def test_kill_at_random_moments_loses_nothing_and_learns_nothing_twice(tmp_path)
         assert server.stop() == 0
     done = shell("log", "verify", "--store", store)
     assert done.returncode == 0, done.stdout + done.stderr
-    from boostline.serve.live.snapshots import Snapshots
     from boostline.serve.store.log import Log
+    from boostline.serve.store.snapshots import Snapshots
 
     log = Log(store)
     learned = [e.id for e in log.of_kinds("feedback") if e.data["learn"]]

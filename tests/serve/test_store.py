@@ -47,7 +47,7 @@ def test_threads_that_write_at_the_same_time_take_turns(store):
 
     def write(ours):
         for entry in ours:
-            writer.later("INSERT OR REPLACE INTO windows VALUES ('m', 1, ?)", entry.body)
+            writer.keep_window("m", 1, {"id": entry.id})
             writer.write(entry)
 
     threads = [threading.Thread(target=write, args=(ours,)) for ours in entries]
@@ -64,13 +64,13 @@ def test_threads_that_write_at_the_same_time_take_turns(store):
 
 def test_what_is_to_be_written_later_waits_for_the_next_transaction_that_succeeds(store):
     writer = Writer(store)
-    writer.later("INSERT INTO windows VALUES ('m', 1, '{}')")
+    writer.keep_window("m", 1, {})
     with pytest.raises(StoreError):
         writer.write(Entry("rank", id=b"no text", body="no bytes"))
     assert Log(store).windows("m", 5) == []
     writer.write(rank("a"))
     assert len(Log(store).windows("m", 5)) == 1
-    writer.later("INSERT INTO windows VALUES ('m', 2, '{}')")
+    writer.keep_window("m", 2, {})
     writer.close()
     assert len(Log(store).windows("m", 5)) == 2
 

@@ -23,11 +23,11 @@ from boostline.serve.live.bootstrap import open_store
 from boostline.serve.live.expiry import expire_old
 from boostline.serve.live.replica_state import ReplicaState
 from boostline.serve.live.service import Service
-from boostline.serve.live.snapshots import Snapshots
 from boostline.serve.ops.compaction import compact
 from boostline.serve.ops.copying import copy_store
 from boostline.serve.ops.verifying import verify
 from boostline.serve.store.log import Log, StoreError
+from boostline.serve.store.snapshots import Snapshots
 from boostline.serve.store.store_lock import StoreLock
 from boostline.serve.store.writer import Checkpoints, Entry, Writer
 

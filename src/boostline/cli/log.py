@@ -76,7 +76,7 @@ def verify(store: StoreOption, threads: o.ThreadsOption = 1, json: o.JsonOption 
 
     verdicts = list(verifying.verify(str(store), threads))
     if json:
-        print_json([verdict.to_dict() for verdict in verdicts])
+        print_json([verdict._asdict() for verdict in verdicts])
     else:
         rows = [
             [v.model, str(v.start), str(v.end), str(v.rows), "equal" if v.equal else "DIFFERENT"]

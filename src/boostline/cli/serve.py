@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+import boostline as bl
 from boostline.cli import options as o
+from boostline.contract.text_models import is_text_model
+from boostline.data.inputs import named_labels
 from boostline.display.logs import LogFormat
-from boostline.models.settings import Algorithm, Expert, ModelOptions, make_model, parse_learners
+from boostline.models.settings import Algorithm, ModelOptions, parse_learners
 
 __all__ = ["register"]
 
@@ -130,41 +134,43 @@ def serve(
         ) from error
     from boostline.serve.http.security import Guard, read_tokens
     from boostline.serve.live.bootstrap import is_new, open_store
-    from boostline.serve.live.requests import Limits
-    from boostline.serve.live.settings import Settings
+    from boostline.serve.live.settings import Limits, Settings
 
     guard = Guard(None if tokens is None else read_tokens(tokens), host)
+    limits = Limits(
+        body=max_body,
+        batch_body=16 * max_body,
+        batch=max_batch,
+        queue=max_queue,
+        model=max_bytes,
+    )
     settings = Settings(
         new_labels=new_labels.value,
         expire=None if expire is None else seconds_of(expire, "--expire"),
         assume=assume.value,
         snapshot_rows=snapshot_rows,
         threads=threads,
-        limits=Limits(
-            body=max_body,
-            batch_body=16 * max_body,
-            batch=max_batch,
-            queue=max_queue,
-            model=max_bytes,
-        ),
+        limits=limits,
     )
+    names = None if labels is None else named_labels(labels)
+    path = str(store)
 
     def begin() -> None:
-        if is_new(str(store)):
-            first = _first_model(labels, model, algorithm, learners, seed, threads, text=text)
-            open_store(str(store), first, texts=text)
+        if not is_new(path):
+            _check_same(path, names)
+        elif (names is None) == (model is None):
+            raise ValueError("a new store needs --labels or --model, one of them")
+        elif model is None:
+            first = _new_model(names or [], algorithm, learners, seed, threads, text=text)
+            open_store(path, first, texts=text)
         else:
-            _check_same(str(store), labels)
+            loaded = bl.load(model, n_threads=threads)
+            if text and not is_text_model(loaded):
+                raise ValueError(f"--text is given, but {model} is no model of texts")
+            open_store(path, loaded, texts=text)
 
-    run(
-        str(store),
-        settings,
-        guard,
-        host=host,
-        port=port,
-        begin=begin,
-        json_logs=log_format is LogFormat.json,
-    )
+    as_json = log_format is LogFormat.json
+    run(path, settings, guard, host=host, port=port, begin=begin, json_logs=as_json)
 
 
 def seconds_of(text: str, option: str) -> float:
@@ -177,15 +183,8 @@ def seconds_of(text: str, option: str) -> float:
     return float(found[1]) * _UNITS[found[2]]
 
 
-def _names(labels: list[str] | None) -> list[str] | None:
-    from boostline.data.inputs import named_labels
-
-    return None if labels is None else named_labels(labels)
-
-
-def _first_model(
-    labels: list[str] | None,
-    model: Path | None,
+def _new_model(
+    labels: list[str],
     algorithm: Algorithm,
     learners: str | None,
     seed: int | None,
@@ -193,52 +192,26 @@ def _first_model(
     *,
     text: bool,
 ) -> Any:
-    import boostline as bl
-
-    if (labels is None) == (model is None):
-        raise ValueError("a new store needs --labels or --model, one of them")
-    if model is not None:
-        loaded = bl.load(model, n_threads=threads)
-        if text and not hasattr(loaded, "text_features"):
-            raise ValueError(f"--text is given, but {model} is no model of texts")
-        return loaded
-    names = _names(labels) or []
-    if len(names) < 2:
-        raise ValueError(f"--labels has {len(names)} label, but ranking needs at least 2")
-    if text:
-        return _text_model(algorithm, names, learners, seed, threads)
-    # An expert drawn for each row would make the served scores jump.
-    expert = Expert.weighted if algorithm is Algorithm.ada_olmr else None
-    options = ModelOptions(learners, expert=expert)
-    return make_model(algorithm, names, options, seed=seed, threads=threads)
-
-
-def _text_model(
-    algorithm: Algorithm, names: list[str], learners: str | None, seed: int | None, threads: int
-) -> Any:
-    import boostline as bl
+    from boostline.serve.live.models import serving_model
     from boostline.text.ranker import text_learners
 
+    if len(labels) < 2:
+        raise ValueError(f"--labels has {len(labels)} label, but ranking needs at least 2")
+    if not text:
+        return serving_model(algorithm, labels, ModelOptions(learners), seed, threads)
     if algorithm is not Algorithm.label_ranker:
         raise typer.BadParameter("with --text must be label_ranker", param_hint="--algorithm")
-    chosen = "auto" if learners is None else parse_learners(learners)
-    given: dict[str, Any] = {} if seed is None else {"seed": seed}
-    return bl.LabelRanker(labels=names, learners=text_learners(chosen), n_threads=threads, **given)
+    chosen = text_learners("auto" if learners is None else parse_learners(learners))
+    return bl.LabelRanker(labels=labels, learners=chosen, n_threads=threads, seed=seed or 0)
 
 
 def _check_same(store: str, labels: list[str] | None) -> None:
     """Labels that are given again must be those that the store began with."""
     from boostline.serve.store.log import Log
 
-    names = _names(labels)
-    if names is None:
-        return
-    log = Log(store)
-    try:
+    with closing(Log(store)) as log:
         first = log.of_kinds("begin")[0].data["labels"]
-    finally:
-        log.close()
-    if names != first:
+    if labels not in (None, first):
         raise ValueError(
             f"--labels is not what {store} began with ({', '.join(first[:8])}): leave it out (POST /labels changes "
             "labels), or give another --store"

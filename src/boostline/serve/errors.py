@@ -1,29 +1,11 @@
-"""Errors as answers: application/problem+json (RFC 9457) that names the field."""
+"""Errors as responses: application/problem+json (RFC 9457) that names the field."""
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
 __all__ = ["Invalid", "Problem"]
-
-_TITLES = {
-    400: "Not understood",
-    401: "No valid token",
-    403: "Not allowed",
-    404: "Not found",
-    405: "Method not allowed",
-    408: "Too slow",
-    409: "Conflict",
-    410: "Gone",
-    413: "Too large",
-    415: "Wrong content type",
-    422: "Not valid",
-    429: "Too many requests",
-    431: "Headers too large",
-    500: "Internal error",
-    503: "Not available",
-    507: "Cannot be stored",
-}
 
 
 class Problem(Exception):
@@ -34,26 +16,17 @@ class Problem(Exception):
     ) -> None:
         super().__init__(detail)
         self.status, self.detail, self.field = status, detail, field
+        self.title = HTTPStatus(status).phrase
         self.retry_after = retry_after
 
-    @property
-    def title(self) -> str:
-        return _TITLES.get(self.status, "Error")
-
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
-            "type": "about:blank",
-            "title": self.title,
-            "status": self.status,
-            "detail": self.detail,
-        }
-        if self.field is not None:
-            told["field"] = self.field
-        return told
+        fields = {"type": "about:blank", "title": self.title, "status": self.status}
+        fields["detail"] = self.detail
+        return fields if self.field is None else {**fields, "field": self.field}
 
 
 class Invalid(Problem, ValueError):
-    """A field of a request that cannot be: 422."""
+    """A field of a request that is not valid: 422. The field's name begins the sentence."""
 
-    def __init__(self, field: str | None, detail: str) -> None:
-        super().__init__(422, detail, field)
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(422, f"{field} {problem}", field)

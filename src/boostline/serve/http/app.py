@@ -19,6 +19,7 @@ from boostline.serve.http.security import HEADERS, Guard
 from boostline.serve.live.service import Service
 from boostline.serve.ops.telemetry import Telemetry
 from boostline.serve.store.log import StoreError
+from boostline.serve.store.writer import WriteError
 
 __all__ = ["Application"]
 
@@ -29,8 +30,8 @@ Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 
 _LINES = b"application/x-ndjson"
-#: A long batch lets others pass after so many seconds.
-_SECONDS_AT_ONCE = 0.002
+#: So many lines of a batch begin together; other requests are served between two groups.
+_LINES_AT_ONCE = 32
 
 
 class ClientDisconnected(Exception):
@@ -82,48 +83,42 @@ class Application:
         call = Call(self.service, self.telemetry, parameters, query, {}, raw)
         if endpoint.is_batch:
             return Response(200, _LINES, await self._batch(endpoint, call))
-        answer = self._begin(endpoint, call)
-        if inspect.isawaitable(answer):
-            answer = await answer
+        answer = await self._answer(endpoint, call)
         if isinstance(answer, Response):
             return answer
         return Response(200, JSON, answer if type(answer) is bytes else _json(answer))
 
-    def _begin(self, endpoint: Endpoint, call: Call) -> Any:
-        """Call the handler with the fields of the body; its answer may still be on its way."""
+    async def _answer(self, endpoint: Endpoint, call: Call) -> Any:
+        """What the handler returns for the fields of the body."""
         if endpoint.body is not None:
             call = call._replace(body=endpoint.body.read(call.raw, self._limits))
-        return endpoint.handler(call)
+        answer = endpoint.handler(call)
+        return await answer if inspect.isawaitable(answer) else answer
 
     async def _batch(self, endpoint: Endpoint, call: Call) -> bytes:
-        """The handler's answer to each line. All lines begin before the first is awaited: they share commits."""
+        """The handler's answer to each line; those of a group share a transaction."""
         lines = [line for line in call.raw.split(b"\n") if line.strip()]
         if len(lines) > self._limits.batch:
             most = self._limits.batch
             raise Problem(413, f"the batch has {len(lines)} lines, but must have at most {most}")
-        begun: list[Any] = []
-        since = time.perf_counter()
-        for line in lines:
-            try:
-                if len(line) > self._limits.body:
-                    raise Problem(413, f"the line is larger than {self._limits.body} bytes")
-                begun.append(self._begin(endpoint, call._replace(raw=line)))
-            except Exception as error:
-                begun.append(problem_of(error, endpoint.path))
-            if time.perf_counter() - since > _SECONDS_AT_ONCE:
-                await asyncio.sleep(0)
-                since = time.perf_counter()
-        answers = []
-        for one in begun:
-            try:
-                answer = one if isinstance(one, Problem) else await one
-            except Exception as error:
-                answer = problem_of(error, endpoint.path)
-            if isinstance(answer, Problem):
-                answers.append(_json(answer.to_dict()))
-            else:
-                answers.append(b'{"status":200,' + answer[1:])
+        answers: list[bytes] = []
+        for i in range(0, len(lines), _LINES_AT_ONCE):
+            answers += await asyncio.gather(
+                *(
+                    self._line(endpoint, call._replace(raw=line))
+                    for line in lines[i : i + _LINES_AT_ONCE]
+                )
+            )
         return b"".join(answer + b"\n" for answer in answers)
+
+    async def _line(self, endpoint: Endpoint, call: Call) -> bytes:
+        try:
+            if len(call.raw) > self._limits.body:
+                raise Problem(413, f"the line is larger than {self._limits.body} bytes")
+            answer = await self._answer(endpoint, call)
+        except Exception as error:
+            return _json(problem_of(error, endpoint.path).to_dict())
+        return b'{"status":200,' + bytes(answer[1:])
 
     async def _read(self, scope: Scope, receive: Receive, largest: int) -> bytes:
         """All of a request's body, if it is not too large and comes in time."""
@@ -161,6 +156,8 @@ def problem_of(error: BaseException, path: str) -> Problem:
     """What is answered when something went wrong."""
     if isinstance(error, Problem):
         return error
+    if isinstance(error, WriteError):
+        return Problem(507, str(error), retry_after=5)
     if isinstance(error, StoreError):
         return Problem(503, str(error), retry_after=30)
     _LOG.error("%s failed: %s", path, error, exc_info=error)

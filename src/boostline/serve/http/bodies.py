@@ -11,9 +11,9 @@ from orjson import loads
 from boostline.serve.errors import Invalid, Problem
 from boostline.serve.live.features import check_features
 from boostline.serve.live.label_names import LONGEST_NAME, is_name
-from boostline.serve.live.requests import Limits
+from boostline.serve.live.settings import Limits
 
-__all__ = ["Body", "Field", "check_name"]
+__all__ = ["Body", "Field"]
 
 Schema = dict[str, Any]
 
@@ -50,13 +50,13 @@ class Body:
         if not value.keys() <= self._fields.keys():
             odd = shortened(next(field for field in value if field not in self._fields))
             known = ", ".join(self._fields)
-            raise Invalid(odd, f"{odd} is not known, but fields must be {known}")
+            raise Invalid(odd, f"is not known, but fields must be {known}")
         for name, field in self._fields.items():
             one = value.setdefault(name)
             if one is not None:
                 field.check(one, name, limits)
             elif field.is_required:
-                raise Invalid(name, f"{name} is missing, but must be given")
+                raise Invalid(name, "is missing, but must be given")
         return value
 
     @property
@@ -70,62 +70,48 @@ class Body:
         return {**schema, "required": required} if required else schema
 
 
-def check_name(value: Any, field: str) -> None:
-    """Refuse what cannot be the name of a label or an id."""
-    if not isinstance(value, str):
-        raise Invalid(field, f"{field} is a {kind_of(value)}, but must be a string")
+def _typed(kind: type, wanted: str) -> Callable[[Any, str, Limits], None]:
+    def check(value: Any, field: str, limits: Limits) -> None:
+        if not isinstance(value, kind):
+            raise Invalid(field, f"is a {kind_of(value)}, but must be {wanted}")
+
+    return check
+
+
+_check_string = _typed(str, "a string")
+_check_object = _typed(dict, "an object")
+_check_list = _typed(list, "a list of labels")
+
+
+def _check_name(value: Any, field: str, limits: Limits) -> None:
+    _check_string(value, field, limits)
     if not is_name(value):
-        raise Invalid(
-            field,
-            f"{field} is {shortened(repr(value))}, but must have 1 to {LONGEST_NAME} printable characters",
-        )
+        is_now = shortened(repr(value))
+        raise Invalid(field, f"is {is_now}, but must have 1 to {LONGEST_NAME} printable characters")
 
 
 def _check_names(value: Any, field: str, limits: Limits) -> None:
-    if not isinstance(value, list):
-        raise Invalid(field, f"{field} is a {kind_of(value)}, but must be a list of labels")
+    _check_list(value, field, limits)
     if len(value) > limits.labels:
-        raise Invalid(
-            field, f"{field} has {len(value)} labels, but must have at most {limits.labels}"
-        )
+        raise Invalid(field, f"has {len(value)} labels, but must have at most {limits.labels}")
     seen = set()
     for i, name in enumerate(value):
-        check_name(name, f"{field}[{i}]")
+        _check_name(name, f"{field}[{i}]", limits)
         if name in seen:
-            raise Invalid(field, f"{field} has label {name!r} twice, but must have each once")
+            raise Invalid(field, f"has label {name!r} twice, but must have each once")
         seen.add(name)
 
 
 def _check_renames(value: Any, field: str, limits: Limits) -> None:
-    if not isinstance(value, dict):
-        raise Invalid(field, f"{field} must be an object of old and new names")
+    _check_object(value, field, limits)
     _check_names(list(value), field, limits)
     _check_names(list(value.values()), field, limits)
 
 
 def _check_text(value: Any, field: str, limits: Limits) -> None:
-    if not isinstance(value, str):
-        raise Invalid(field, f"{field} is a {kind_of(value)}, but must be a string")
+    _check_string(value, field, limits)
     if len(value) > limits.text:
-        raise Invalid(
-            field, f"{field} has {len(value)} characters, but must have at most {limits.text}"
-        )
-
-
-def _check_features(value: Any, field: str, limits: Limits) -> None:
-    if isinstance(value, str):
-        raise Invalid(field, f"{field} is a string, but must be a list or an object (or give text)")
-    check_features(value, limits.features)
-
-
-def _check_object(value: Any, field: str, limits: Limits) -> None:
-    if not isinstance(value, dict):
-        raise Invalid(field, f"{field} must be an object")
-
-
-def _check_string(value: Any, field: str, limits: Limits) -> None:
-    if not isinstance(value, str):
-        raise Invalid(field, f"{field} is a {kind_of(value)}, but must be a string")
+        raise Invalid(field, f"has {len(value)} characters, but must have at most {limits.text}")
 
 
 def whole(least: int) -> Field:
@@ -133,16 +119,14 @@ def whole(least: int) -> Field:
 
     def check(value: Any, field: str, limits: Limits) -> None:
         if type(value) is not int or value < least:
-            what = shortened(value)
-            raise Invalid(field, f"{field} is {what}, but must be a whole number from {least} on")
+            raise Invalid(
+                field, f"is {shortened(value)}, but must be a whole number from {least} on"
+            )
 
     return Field(check, {"type": "integer", "minimum": least})
 
 
-NAME = Field(
-    lambda value, field, _: check_name(value, field),
-    {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME},
-)
+NAME = Field(_check_name, {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME})
 NAMES = Field(_check_names, {"type": "array", "items": {"type": "string"}, "uniqueItems": True})
 RENAMES = Field(
     _check_renames, {"type": "object", "additionalProperties": {"type": "string"}}
@@ -150,15 +134,13 @@ RENAMES = Field(
 STRING = Field(_check_string, {"type": "string"})
 OBJECT = Field(_check_object, {"type": "object"})
 TEXT = Field(_check_text, {"type": "string"}).described("Instead of features.")
+_VALUE = {"type": ["number", "string", "boolean", "null"]}
 FEATURES = Field(
-    _check_features,
+    lambda value, _, limits: check_features(value, limits.features),
     {
         "oneOf": [
             {"type": "array", "items": {"type": ["number", "null"]}},
-            {
-                "type": "object",
-                "additionalProperties": {"type": ["number", "string", "boolean", "null"]},
-            },
+            {"type": "object", "additionalProperties": _VALUE},
         ]
     },
 ).described("Numbers in a fixed order, or by name; strings are categories, null is missing.")

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import uvicorn
+import uvloop
 
 from boostline.display.logs import set_up
 from boostline.serve.http.app import Application
@@ -84,21 +85,12 @@ def run(
         gc.freeze()  # what is there now stays: it need not be looked through again and again
         gc.set_threshold(_GARBAGE)
         try:
-            with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 runner.run(_serve(service, guard, host, port))
         finally:
             service.close()
     finally:
         only.close()
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """uvloop's loop where there is one: waiting and waking take it half of the time."""
-    try:
-        import uvloop
-    except ImportError:  # Windows
-        return None
-    return uvloop.new_event_loop
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
 
 from boostline.serve.live.features import Features
 from boostline.serve.live.label_names import LONGEST_NAME, LabelNames, is_name
 from boostline.serve.live.replica_state import ReplicaState
-from boostline.serve.live.snapshots import Snapshots
-from boostline.serve.store.log import Log, StoreError, connect, create
+from boostline.serve.store.log import Log, StoreError, create
+from boostline.serve.store.snapshots import Snapshots
 from boostline.serve.store.writer import Entry, Writer
 from boostline.text import TextRanker
 
-__all__ = ["FIRST", "Start", "is_new", "open_store", "recovered", "start_of"]
+__all__ = ["FIRST", "from_the_start", "is_new", "open_store", "recovered"]
 
 #: The name of a store's first model.
 FIRST = "first"
@@ -24,12 +26,8 @@ def is_new(path: str) -> bool:
     """Whether there is nothing in the store yet."""
     if not os.path.exists(path):
         return True
-    connect(path).close()
-    log = Log(path)
-    try:
+    with closing(Log(path)) as log:
         return log.head()[0] == 0
-    finally:
-        log.close()
 
 
 def open_store(path: str, model: Any, *, texts: bool = False) -> None:
@@ -87,7 +85,7 @@ def recovered(
     complaints: list[str] = []
     for snapshot in reversed(snapshots.of(name)):
         try:
-            return snapshots.load(snapshot, n_threads), complaints
+            return ReplicaState.load(snapshots.checked(snapshot), n_threads), complaints
         except (OSError, ValueError) as error:
             complaints.append(str(error))
     compacted = log.compacted_to()
@@ -103,29 +101,19 @@ def recovered(
     )
 
 
-class Start(NamedTuple):
-    """Where a model that learns all of the log begins."""
-
-    labels: LabelNames
-    offset: int
-    takes_texts: bool
-
-    def state(self, name: str, model: Any) -> ReplicaState:
-        """A new model there."""
-        state = ReplicaState(name, model, self.offset)
-        state.labels = self.labels
-        if self.takes_texts:
-            state.features = Features.of_texts()
-        return state
-
-
-def start_of(log: Log, snapshots: Snapshots) -> Start:
-    """The labels then, the offset, and whether the store is for texts."""
+def from_the_start(
+    name: str, make: Callable[[list[str]], Any], log: Log, snapshots: Snapshots
+) -> ReplicaState:
+    """A new model that is to learn all that the log has; ``make`` gets the labels of then."""
     begin = log.of_kinds("begin")[0].data
-    takes_texts = bool(begin.get("texts", False))
-    if not log.compacted_to():
-        return Start(LabelNames(begin["labels"], begin.get("retired", ())), 0, takes_texts)
-    if not snapshots.known:
-        raise StoreError(f"there is no snapshot in {snapshots.folder}")
-    oldest = snapshots.known[0]
-    return Start(snapshots.load(oldest).labels, oldest.offset, takes_texts)
+    labels, offset = LabelNames(begin["labels"], begin.get("retired", ())), 0
+    if log.compacted_to():
+        if not snapshots.known:
+            raise StoreError(f"there is no snapshot in {snapshots.folder}")
+        oldest = snapshots.known[0]
+        labels, offset = ReplicaState.load(snapshots.checked(oldest)).labels, oldest.offset
+    state = ReplicaState(name, make(labels.names), offset)
+    state.labels = labels
+    if begin.get("texts", False):
+        state.features = Features.of_texts()
+    return state

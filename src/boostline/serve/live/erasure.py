@@ -10,19 +10,15 @@ nothing is erased. To have models that never saw the example, replay the log int
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING, Any
 
 from boostline.serve.errors import Problem
-from boostline.serve.store.log import Event
-from boostline.serve.store.writer import Entry, Statement
 
 if TYPE_CHECKING:
     from boostline.serve.live.service import Service
 
 __all__ = ["erase"]
 
-_UPDATE = "UPDATE log SET body = ?, answer = ?, scores = ?, checksum = ? WHERE offset = ?"
 #: A reader of the store keeps old bytes in the write-ahead log: it is waited for this long.
 _WAIT_SECONDS = 2.0
 
@@ -46,28 +42,10 @@ async def erase(service: Service, id: str) -> dict[str, Any]:
                 await models.save(name)
         # No await from here to the commit: nothing of this id can come in between.
         told = {"offsets": [event.offset for event in events], "floor": floor}
-        entry = Entry("erase", body=json.dumps(told).encode())
-        entry.statements = [statement for event in events for statement in _bare(event)]
-        service.writer.write(entry)
+        entry = service.writer.erase(events, told)
         models.wake()
         models.snapshots.apply("erase", told, entry.time)
     return {"id": id, "erased": len(events), "offset": entry.offset, "done": await _gone(service)}
-
-
-def _bare(event: Event) -> list[Statement]:
-    """What overwrites an event. The labels that it added stay, because later events name them."""
-    kept = {"erased": True}
-    if event.kind == "feedback":
-        kept |= {
-            name: event.data[name] for name in ("revision", "learn", "add") if name in event.data
-        }
-    bare = Event(
-        *(event.offset, event.time, event.kind, event.id, event.of, json.dumps(kept).encode())
-    )
-    return [
-        (_UPDATE, (bare.body, None, None, bare.checksum(), bare.offset)),
-        ("DELETE FROM refused WHERE offset = ?", (event.offset,)),
-    ]
 
 
 async def _gone(service: Service) -> bool:

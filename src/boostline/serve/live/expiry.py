@@ -52,7 +52,8 @@ async def expire_old(service: Service, seconds: float) -> bool:
         if to == after:
             return False
         # No await from here to the commit: no feedback can come in between.
-        still = [offset for offset, id in found if not service.has_feedback(id)]
+        by_id = service.queue.by_id  # on its way to the disk
+        still = [o for o, id in found if all(e.kind != "feedback" for e in by_id.get(id, ()))]
         if still:
             told: dict[str, Any] = {"to": to, "n": len(still), "assume": assume}
             if assume == "none":

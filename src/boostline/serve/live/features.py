@@ -11,7 +11,6 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostline.contract.rows import LARGEST_VALUE, Rows, sparse_row
 from boostline.models.native import CannotGrow
@@ -22,7 +21,7 @@ from boostline.text.features import TextFeatures
 if TYPE_CHECKING:
     from boostline.models import Booster
 
-__all__ = ["MOST_FEATURES", "Features", "check_features", "form_of"]
+__all__ = ["MOST_FEATURES", "Features", "check_features", "features_of", "form_of"]
 
 #: No more names than that get a place, and no more characters of names: memory and snapshots have to be bounded.
 MOST_FEATURES, _MOST_CHARACTERS = 2**16, 3_000_000
@@ -33,6 +32,12 @@ _SPARSE_SHARE, _LONG_ROW = 0.1, 256
 _NUMBERS = {float, int}
 
 
+def features_of(request: dict[str, Any]) -> Any:
+    """The features of a request, or its text; None if it has neither."""
+    features = request.get("features")
+    return request.get("text") if features is None else features
+
+
 def form_of(features: Any) -> str:
     """``"list"``, ``"dict"`` or ``"text"``."""
     return "text" if isinstance(features, str) else type(features).__name__
@@ -40,24 +45,19 @@ def form_of(features: Any) -> str:
 
 def check_features(features: Any, most: int = MOST_FEATURES) -> None:
     """Refuse what no model could take: wrong types, too many, numbers too large."""
-    if isinstance(features, str):
-        return
     if not isinstance(features, list | dict):
-        what = type(features).__name__
+        kind = type(features).__name__
         raise Invalid(
-            "features", f"features is a {what}, but must be a list of numbers or an object"
+            "features", f"is a {kind}, but must be a list of numbers or an object (or give text)"
         )
     if not features:
-        raise Invalid("features", "features is empty, but must have at least one value")
+        raise Invalid("features", "is empty, but must have at least one value")
     if len(features) > most:
-        raise Invalid(
-            "features", f"features has {len(features)} values, but must have at most {most}"
-        )
-    if isinstance(features, dict) and len(max(features, key=len)) > LONGEST_NAME:
-        name = next(name for name in features if len(name) > LONGEST_NAME)
+        raise Invalid("features", f"has {len(features)} values, but must have at most {most}")
+    if isinstance(features, dict) and len(name := max(features, key=len)) > LONGEST_NAME:
         raise Invalid(
             "features",
-            f"features has a name of {len(name)} characters, but names must have at most {LONGEST_NAME}",
+            f"has a name of {len(name)} characters, but names must have at most {LONGEST_NAME}",
         )
     values = features.values() if isinstance(features, dict) else features
     if (
@@ -66,28 +66,26 @@ def check_features(features: Any, most: int = MOST_FEATURES) -> None:
         and max(values) <= LARGEST_VALUE
     ):
         return  # nearly always; the rest finds out what is wrong
-    words_may_be = isinstance(features, dict)
+    is_named = isinstance(features, dict)
     for name, value in features.items() if isinstance(features, dict) else enumerate(features):
-        kind = type(value)
-        if kind is float or kind is int:
-            if not -LARGEST_VALUE <= value <= LARGEST_VALUE:
-                raise Invalid(
-                    f"features.{name}",
-                    f"features.{name} is {str(value)[:20]}, but must lie between -1e100 and 1e100 (null: missing)",
-                )
-        elif kind is str and words_may_be:
-            if len(value) > LONGEST_NAME:
-                raise Invalid(
-                    f"features.{name}",
-                    f"features.{name} has {len(value)} characters, but a category must have at most {LONGEST_NAME}",
-                )
-        elif not (value is None or kind is bool):
-            wanted = (
-                "a number, a string, true, false or null" if words_may_be else "a number or null"
-            )
-            raise Invalid(
-                f"features.{name}", f"features.{name} is a {kind.__name__}, but must be {wanted}"
-            )
+        if problem := _problem_of(value, is_named):
+            raise Invalid(f"features.{name}", problem)
+
+
+def _problem_of(value: Any, is_named: bool) -> str | None:
+    kind = type(value)
+    if value is None or kind is bool:
+        return None
+    if kind in _NUMBERS:
+        is_small = -LARGEST_VALUE <= value <= LARGEST_VALUE
+        wanted = "must lie between -1e100 and 1e100 (null: missing)"
+        return None if is_small else f"is {str(value)[:20]}, but {wanted}"
+    if kind is str and is_named:
+        n = len(value)
+        is_short = n <= LONGEST_NAME
+        return None if is_short else f"has {n} characters, but must have at most {LONGEST_NAME}"
+    wanted = "a number, a string, true, false or null" if is_named else "a number or null"
+    return f"is a {kind.__name__}, but must be {wanted}"
 
 
 class Features:
@@ -100,9 +98,6 @@ class Features:
         self._place = {name: i for i, name in enumerate(names or ())}
         self._fill = np.array([_fill_of(name) for name in self._place])
         self.n_left_out = 0
-        self._last_names: tuple[str, ...] | None = None
-        self._last_places: NDArray[np.intp] = np.zeros(0, np.intp)
-        self._last_known: NDArray[np.bool_] = np.zeros(0, np.bool_)
 
     @classmethod
     def of_texts(cls, texts: TextFeatures | None = None) -> Features:
@@ -182,12 +177,12 @@ class Features:
             forms = {"list": "a list of numbers", "dict": "an object", "text": "text"}
             raise Invalid(
                 field,
-                f"{field} is {forms[form]}, but the model has learned from {forms[self.form]}",
+                f"is {forms[form]}, but the model has learned from {forms[self.form]}",
             )
         if form == "list" and len(features) != self._n:
             raise Invalid(
                 field,
-                f"features has {len(features)} values, but must have {self._n}, as learned before",
+                f"has {len(features)} values, but must have {self._n}, as learned before",
             )
 
     def row(self, features: Any) -> Any:
@@ -236,7 +231,6 @@ class Features:
         for name in new:
             self._place[name] = len(self._place)
         self._fill = np.array([_fill_of(name) for name in self._place])
-        self._last_names = None
 
     def _room(self, new: list[str]) -> int:
         """How many of new names get a place."""
@@ -245,22 +239,11 @@ class Features:
         return min(MOST_FEATURES - len(self._place), fitting)
 
     def _dict_row(self, features: dict[str, Any]) -> Any:
-        values = list(features.values())
-        if any(type(value) is str for value in values):
-            names = tuple(_column(name, value) for name, value in features.items())
-            values = [1.0 if type(value) is str else value for value in values]
-        else:
-            names = tuple(features)
-        if names != self._last_names:
-            self._last_names = names
-            places = [self._place.get(name, -1) for name in names]
-            self._last_known = np.array([place >= 0 for place in places], np.bool_)
-            self._last_places = np.array([place for place in places if place >= 0], np.intp)
-        numbers = np.array(values, dtype=np.float64)
-        if len(self._last_places) < len(numbers):
-            numbers = numbers[self._last_known]
         row = self._fill.copy()
-        row[self._last_places] = numbers
+        for name, value in features.items():
+            place = self._place.get(_column(name, value))
+            if place is not None:
+                row[place] = 1.0 if type(value) is str else value
         if len(row) > _LONG_ROW and np.count_nonzero(row) < _SPARSE_SHARE * len(row):
             stored = np.flatnonzero(row)
             return sparse_row(stored, row[stored], len(row))

@@ -55,22 +55,22 @@ class LabelNames:
         names, renames = set(self.names), change.get("rename", {})
         for name in change.get("add", ()):
             if name in names:
-                raise Invalid("add", f"add has label {name!r}, but it is there already")
+                raise Invalid("add", f"has label {name!r}, but it is there already")
             names.add(name)
         for old, new in renames.items():
             if old not in names:
-                raise Invalid("rename", f"rename has label {old!r}, but there is no such label")
+                raise Invalid("rename", f"has label {old!r}, but there is no such label")
             if new in names:
-                raise Invalid("rename", f"rename has the new name {new!r}, but it is taken")
+                raise Invalid("rename", f"has the new name {new!r}, but it is taken")
         names = (names - renames.keys()) | set(renames.values())
         for field in ("retire", "restore"):
             for name in change.get(field, ()):
                 if name not in names:
-                    raise Invalid(field, f"{field} has label {name!r}, but there is no such label")
+                    raise Invalid(field, f"has label {name!r}, but there is no such label")
         trial = self.copy()
         trial.apply(change)
         if len(trial.active) < 2:
-            raise Invalid("retire", "retire would leave fewer than 2 labels, but ranking needs 2")
+            raise Invalid("retire", "would leave fewer than 2 labels, but ranking needs 2")
 
     def renamed(self, change: dict[str, Any]) -> dict[str, str]:
         """The renamings of a change that can be made: two changes may have met on their way to the log."""

@@ -6,26 +6,60 @@ import asyncio
 import logging
 import re
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
+from orjson import dumps
+
+from boostline.models import settings as options
 from boostline.serve.errors import Invalid, Problem
-from boostline.serve.live.bootstrap import recovered, start_of
-from boostline.serve.live.registry import Registry
+from boostline.serve.live.bootstrap import from_the_start, recovered
 from boostline.serve.live.replica import Replica, replay
 from boostline.serve.live.replica_state import ReplicaState
 from boostline.serve.live.settings import Settings
-from boostline.serve.live.snapshots import Snapshots
-from boostline.serve.store.commit_queue import CommitQueue
 from boostline.serve.store.log import Log, StoreError
-from boostline.serve.store.writer import Writer
+from boostline.serve.store.snapshots import Snapshots
+from boostline.serve.store.writer import CommitQueue, Entry, Writer
 
-__all__ = ["Models", "make_model"]
+__all__ = ["Models", "Registry", "serving_model"]
 
 _LOG = logging.getLogger("boostline.serve")
 _MOST_CHALLENGERS = 8
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 #: A change of models waits so many seconds for a model to learn what is on disk.
 _CATCH_UP_SECONDS = 60.0
+
+
+class Registry:
+    """Which models there are and which of them serves: a fold over the log's events about models.
+
+    Attributes
+    ----------
+    champion : str
+        The one that serves.
+    models : dict
+        Name of each model that is alive -> the event that began it.
+    """
+
+    def __init__(self, log: Log) -> None:
+        self.champion = ""
+        self.models: dict[str, dict[str, Any]] = {}
+        #: Names are never given twice: the log's snapshots go by them.
+        self.used: set[str] = set()
+        self.changes: list[dict[str, Any]] = []
+        for event in log.of_kinds("begin", "challenger", "promote", "dismiss", "rollback"):
+            self.apply(event.kind, event.data, event.offset, event.time)
+
+    def apply(self, kind: str, event: dict[str, Any], offset: int, time: float) -> None:
+        name = event["name"]
+        if kind in ("begin", "challenger", "rollback"):
+            self.models[name] = event
+            self.used.add(name)
+        if kind in ("begin", "promote", "rollback"):
+            self.champion = name
+        if kind == "dismiss":
+            del self.models[name]
+        self.changes.append({"kind": kind, "name": name, "offset": offset, "time": time})
 
 
 class Models:
@@ -42,7 +76,7 @@ class Models:
     ) -> None:
         self._path, self._writer, self._queue, self._settings = path, writer, queue, settings
         self.changing = asyncio.Lock()
-        self.registry = Registry.of(log)
+        self.registry = Registry(log)
         self.snapshots = Snapshots(path, log)
         self.snapshots.delete_strays()
         self.replicas: dict[str, Replica] = {}
@@ -95,10 +129,11 @@ class Models:
     def _first_snapshot(
         self, name: str, config: dict[str, Any]
     ) -> tuple[ReplicaState, dict[str, Any]]:
+        def make(labels: list[str]) -> Any:
+            return model_of(config, labels, self._settings.threads)
+
         with closing(Log(self._path)) as log:
-            start = start_of(log, self.snapshots)
-        model = make_model(config, start.labels.names, self._settings.threads)
-        state = start.state(name, model)
+            state = from_the_start(name, make, log, self.snapshots)
         return state, self.snapshots.write(state)
 
     async def promote(self, name: str) -> dict[str, Any]:
@@ -120,7 +155,7 @@ class Models:
             await asyncio.to_thread(replica.close, snapshot=False, finish=False)
             try:
                 await self._record("dismiss", {"name": name})
-            except Problem:
+            except StoreError:
                 self._follow(replica.state)
                 raise
 
@@ -152,7 +187,8 @@ class Models:
                 "version",
             )
         with closing(Log(self._path)) as log:
-            state = self.snapshots.load(before[-1], self._settings.threads)
+            path = self.snapshots.checked(before[-1])
+            state = ReplicaState.load(path, self._settings.threads)
             replay(state, log, version)
             state.name = name
             state.follow_labels(log, head)
@@ -161,8 +197,8 @@ class Models:
     async def _record(
         self, kind: str, event: dict[str, Any], state: ReplicaState | None = None
     ) -> int:
-        """Write a change to the log, and carry it out all at once: whoever looks sees it whole or not at all."""
-        entry = await self._queue.record(kind, event)
+        """Write a change to the log, and carry it out without an await: requests see all of it or nothing."""
+        entry = await self._queue.write(Entry(kind, body=dumps(event)))
         assert entry.offset is not None
         if kind == "dismiss":
             del self.replicas[event["name"]]
@@ -189,9 +225,7 @@ class Models:
 
     def _check_new_name(self, name: str) -> None:
         if not _NAME.fullmatch(name) or name == "champion":
-            raise Invalid(
-                "name", f"name is {name!r}, but must have letters, digits, '.', '_' or '-'"
-            )
+            raise Invalid("name", f"is {name!r}, but must have letters, digits, '.', '_' or '-'")
         if name in self.registry.used:
             raise Problem(409, f"name is {name!r}, but must be one that was never used", "name")
 
@@ -221,45 +255,45 @@ class Models:
         }
 
 
-def make_model(config: dict[str, Any], labels: list[str], threads: int = 1) -> Any:
-    """A new model from what a challenger's ``config`` says, in the words of the shell."""
-    from boostline.models import settings as o
+#: What a challenger's ``config`` may have, and the type of each.
+_CONFIG: dict[str, Any] = {
+    "algorithm": options.Algorithm,
+    "learners": str,
+    "seed": None,
+    "drift": options.Drift,
+    "max_bytes": None,
+    "expert": options.Expert,
+    "steps": options.Steps,
+    "edge": str,
+    "loss": str,
+}
 
-    known = (
-        "algorithm",
-        "learners",
-        "seed",
-        "drift",
-        "max_bytes",
-        "expert",
-        "steps",
-        "edge",
-        "loss",
-    )
+
+def model_of(config: dict[str, Any], labels: list[str], threads: int = 1) -> Any:
+    """A new model from a challenger's ``config``, in the words of the shell."""
     for field, value in config.items():
-        if field not in known:
-            raise Invalid(
-                f"config.{field}",
-                f"config.{field} is not known, but must be one of {', '.join(known)}",
-            )
-        if field != "seed" and not isinstance(value, str | float | int):
-            raise Invalid(
-                f"config.{field}", f"config.{field} is {value!r}, but must be a string or a number"
-            )
+        if field not in _CONFIG:
+            known = ", ".join(_CONFIG)
+            raise Invalid(f"config.{field}", f"is not known, but must be one of {known}")
+        if not isinstance(value, str | float | int):
+            raise Invalid(f"config.{field}", f"is {value!r}, but must be a string or a number")
     try:
-        algorithm = o.Algorithm(config.get("algorithm", "label_ranker"))
-        text = {name: config.get(name) for name in ("learners", "edge", "loss")}
-        # An expert drawn for each row would make the served scores jump.
-        default = "weighted" if algorithm is o.Algorithm.ada_olmr else None
-        expert, steps, drift = (config.get(name) for name in ("expert", "steps", "drift"))
-        expert = default if expert is None else expert
-        given = o.ModelOptions(
-            **{name: None if value is None else str(value) for name, value in text.items()},
-            expert=None if expert is None else o.Expert(expert),
-            steps=None if steps is None else o.Steps(steps),
-            drift=None if drift is None else o.Drift(drift),
-            max_bytes=config.get("max_bytes"),
-        )
-        return o.make_model(algorithm, labels, given, seed=config.get("seed"), threads=threads)
+        given = {name: kind(v) if (kind := _CONFIG[name]) else v for name, v in config.items()}
+        algorithm = given.pop("algorithm", options.Algorithm.label_ranker)
+        seed = given.pop("seed", None)
+        return serving_model(algorithm, labels, options.ModelOptions(**given), seed, threads)
     except Exception as error:
-        raise Invalid("config", f"config does not describe a model: {error}") from None
+        raise Invalid("config", f"does not describe a model: {error}") from None
+
+
+def serving_model(
+    algorithm: options.Algorithm,
+    labels: list[str],
+    given: options.ModelOptions,
+    seed: int | None,
+    threads: int,
+) -> Any:
+    """A new model for a service: an expert drawn for each row would make the served scores jump."""
+    if algorithm is options.Algorithm.ada_olmr and given.expert is None:
+        given = replace(given, expert=options.Expert.weighted)
+    return options.make_model(algorithm, labels, given, seed=seed, threads=threads)

@@ -8,12 +8,11 @@ import logging
 import queue
 import threading
 import time
-from functools import partial
 from typing import Any
 
 from boostline.serve.live.replica_state import ReplicaState
-from boostline.serve.live.snapshots import Snapshots
-from boostline.serve.store.log import Event, Log, StoreError
+from boostline.serve.store.log import Log, StoreError
+from boostline.serve.store.snapshots import Snapshots
 from boostline.serve.store.writer import Entry, Writer
 
 __all__ = ["Replica", "replay"]
@@ -136,28 +135,25 @@ class Replica:
                 return
 
     def _step(self) -> bool:
-        """Apply a few events; tell whether there were any."""
+        """Apply up to 64 events; return whether there were any."""
         _, to_apply = self._writer.heads
         if self.state.offset >= to_apply:
             self._save_if_due()
             return False
         used = time.thread_time()
-        events = self._log.to_learn(self.state.offset, to_apply, most=64)
+        events = self._log.to_apply(self.state.offset, to_apply, most=64)
         if not events:
             raise StoreError(f"the log lacks the events from {self.state.offset + 1} to {to_apply}")
-        for event, shown in events:
+        for event in events:
             if self._ended:
                 break
-            self.state.apply(event, partial(self._ranking, shown))
+            self.state.apply(event, self._log.at)
         clock = self.state.model.clock
         self.n_learned += clock - self._clock
         self._clock = clock
         self.busy_seconds += time.thread_time() - used
         self._save_if_due()
         return True
-
-    def _ranking(self, shown: Event | None, offset: int) -> Event | None:
-        return shown if shown is not None and shown.offset == offset else self._log.at(offset)
 
     def _save_if_due(self) -> None:
         rows = self._clock - self._saved_clock
@@ -208,10 +204,8 @@ class Replica:
                 *(self.state.name, figures["clock"], restarts),
             )
         self._restarts = restarts
-        sql = "INSERT OR REPLACE INTO windows VALUES (?, ?, ?)"
-        self._writer.later(sql, self.state.name, number, json.dumps(figures).encode())
+        self._writer.keep_window(self.state.name, number, figures)
 
     def _keep_refusal(self, offset: int, reason: str) -> None:
         _LOG.warning("%s did not learn event %d: %s", self.state.name, offset, reason)
-        sql = "INSERT OR REPLACE INTO refused VALUES (?, ?, ?)"
-        self._writer.later(sql, self.state.name, offset, reason)
+        self._writer.keep_refusal(self.state.name, offset, reason)

@@ -20,7 +20,7 @@ from boostline import _core
 from boostline.contract.label_sets import UNKNOWN, LabelSets
 from boostline.models import Booster
 from boostline.saving import load_with_extra, save
-from boostline.serve.live.features import Features
+from boostline.serve.live.features import Features, features_of
 from boostline.serve.live.label_names import LabelNames
 from boostline.serve.live.windows import Windows
 from boostline.serve.store.log import Event, Log, StoreError
@@ -69,7 +69,7 @@ class ReplicaState:
             "offset": self.offset,
             "labels": self.labels.state(),
             "features": self.features.state(),
-            "windows": self.windows.state(),
+            "windows": self.windows.state(self.model.n_labels),
         }
         save(self.model, path, {"serve": parts})
 
@@ -90,7 +90,7 @@ class ReplicaState:
         twin = ReplicaState(self.name, copy.deepcopy(self.model), self.offset)
         twin.labels = self.labels.copy()
         twin.features = self.features.copy()
-        twin.windows = Windows.from_state(self.windows.state(), self.model.n_labels)
+        twin.windows = self.windows.copy()
         return twin
 
     def _refuse_if_torn(self) -> None:
@@ -159,8 +159,7 @@ class ReplicaState:
         if request.get("erased"):
             self.on_refused(event.offset, "its ranking was erased")
             return
-        features = request["features"] if request.get("features") is not None else request["text"]
-        self._learn(event, features, self._relevance(told), shown)
+        self._learn(event, features_of(request), self._relevance(told), shown)
 
     def _expire(self, event: Event, ranking: Callable[[int], Event | None]) -> None:
         """Rankings that never got feedback: where nothing is assumed there is nothing to do."""
@@ -173,13 +172,8 @@ class ReplicaState:
                 continue
             names = [one["label"] for one in json.loads(shown.answer)["labels"]]
             known = [name for name in names if name in self.labels.place]
-            request = shown.data
-            features = (
-                request["features"] if request.get("features") is not None else request["text"]
-            )
-            self._learn(
-                event, features, self._relevance({"relevant": [], "irrelevant": known}), shown
-            )
+            relevance = self._relevance({"relevant": [], "irrelevant": known})
+            self._learn(event, features_of(shown.data), relevance, shown)
 
     def _relevance(self, told: dict[str, Any]) -> NDArray[np.int8]:
         """What is told of the labels: 1, 0, or UNKNOWN. Names that are not there any more are passed over."""
@@ -220,7 +214,7 @@ class ReplicaState:
 
     def figures(self) -> dict[str, Any]:
         """What is known of the window that is being filled."""
-        figures = self.windows.measure()
+        figures = self.windows.measure(self.model.n_labels)
         figures["clock"] = self.model.clock
         if not self.is_cold:
             figures["restarts"] = self.model.n_restarts
@@ -230,14 +224,13 @@ class ReplicaState:
         return figures
 
     def _change_labels(self, change: dict[str, Any]) -> None:
-        """Make a change of labels, whole or not at all: there may be no memory for the model or the window."""
-        labels, windows = self.labels.copy(), self.windows
+        """Make a change of labels, whole or not at all: there may be no memory for the model."""
+        labels = self.labels.copy()
         new = labels.apply({"add": change.get("add", ())})
         renamed = labels.renamed(change)
         labels.apply({name: value for name, value in change.items() if name != "add"})
         if new:
-            windows = windows.with_labels(len(new))
             self.model.add_labels(new if self.model.labels is not None else len(new))
-        self.labels, self.windows = labels, windows
+        self.labels = labels
         if renamed and self.model.labels is not None:
             self.model.rename_labels(renamed)

@@ -1,12 +1,28 @@
-"""How a service behaves."""
+"""How a service behaves, and how large requests and models may be."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from boostline.serve.live.requests import Limits
+from boostline.serve.live.features import MOST_FEATURES
 
-__all__ = ["Settings"]
+__all__ = ["Limits", "Settings"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How large a request may be, and how large requests may make a model."""
+
+    body: int = 1_000_000
+    batch_body: int = 16_000_000
+    batch: int = 1000
+    features: int = MOST_FEATURES
+    text: int = 100_000
+    labels: int = 10_000
+    #: Bytes of a model.
+    model: int = 2**30
+    queue: int = 1000
+    seconds: float = 20.0
 
 
 @dataclass(frozen=True)

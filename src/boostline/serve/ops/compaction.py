@@ -7,29 +7,22 @@ repeated years later is refused and not learned a second time. Older snapshots g
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 from typing import Any
 
-from boostline.serve.live.registry import Registry
-from boostline.serve.live.snapshots import Snapshots
+from boostline.serve.live.models import Registry
 from boostline.serve.ops.exporting import export
 from boostline.serve.store.log import Log
-from boostline.serve.store.writer import Entry, Writer
+from boostline.serve.store.snapshots import Snapshots
+from boostline.serve.store.writer import Writer
 
 __all__ = ["compact", "floor_of"]
-
-#: An id goes with all of its events or not at all: when the last of them is old, and it has feedback or expired.
-_GOING = """
-    SELECT id, max(offset) FROM log WHERE id IS NOT NULL GROUP BY id
-    HAVING max(offset) <= ? AND (max(kind = 'feedback') OR max(offset) <= ?)
-"""
 
 
 def floor_of(log: Log, snapshots: Snapshots, before: float) -> int:
     """The offset up to which events may go: every model has a snapshot at or after it, made before a time."""
     floors = []
-    for name in Registry.of(log).models:
+    for name in Registry(log).models:
         older = [s.offset for s in snapshots.of(name) if s.time < before]
         floors.append(older[-1] if older else 0)
     return min(floors, default=0)
@@ -49,16 +42,8 @@ def compact(store: str, before: float, export_to: str | None = None) -> dict[str
         return result
     if export_to is not None:
         result["exported"] = export(store, export_to, 0, floor)
-    told = {"floor": floor}
-    entry = Entry("compact", body=json.dumps(told).encode())
-    entry.statements = [
-        (f"INSERT OR IGNORE INTO gone {_GOING}", (floor, expired)),
-        ("DELETE FROM log WHERE id IN (SELECT id FROM gone)", ()),
-        ("DELETE FROM log WHERE kind = 'expire' AND offset <= ?", (floor,)),
-    ]
     with closing(Writer(store)) as writer:
-        writer.write(entry)
-        writer.vacuum()
+        entry = writer.compact(floor, expired)
     before_it = len(snapshots.known)
-    snapshots.apply("compact", told, entry.time)
+    snapshots.apply("compact", entry.data, entry.time)
     return {**result, "snapshots": before_it - len(snapshots.known)}

@@ -14,9 +14,9 @@ import sqlite3
 from contextlib import closing
 from typing import NamedTuple
 
-from boostline.serve.live.registry import Registry
-from boostline.serve.live.snapshots import Snapshots, sha256
+from boostline.serve.live.models import Registry
 from boostline.serve.store.log import Log, StoreError, connect, restoring
+from boostline.serve.store.snapshots import Snapshots, sha256
 from boostline.serve.store.store_lock import StoreLock
 
 __all__ = ["Copied", "copy_store"]
@@ -76,7 +76,7 @@ def _copy(source: str, path: str) -> Copied:
         theirs, ours = Snapshots(source, log), Snapshots(path)
         os.mkdir(ours.folder)
         n = 0
-        for name in Registry.of(log).models:
+        for name in Registry(log).models:
             whole = 0
             for snapshot in theirs.of(name):
                 whole += _copy_file(theirs.path(snapshot), ours.path(snapshot), snapshot.sha256)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 from boostline.saving.atomic import replace_file
-from boostline.serve.store.log import Log
+from boostline.serve.store.log import Event, Log
 
 __all__ = ["export"]
 
@@ -18,39 +20,28 @@ _BLOCK = 2000
 def export(store: str, to: str | os.PathLike[str], after: int = 0, up_to: int | None = None) -> int:
     """Write events to a file, by its ending; return how many."""
     path = os.fspath(to)
-    log = Log(store)
-    try:
-        rows = _rows(log, after, up_to)
-        if path.endswith((".jsonl", ".ndjson")):
-            return _lines(path, rows)
-        if path.endswith(".parquet"):
-            return _parquet(path, rows)
-    finally:
-        log.close()
-    raise ValueError(f"--to is {path!r}, but must end in .parquet or .jsonl")
+    writers = {".jsonl": _lines, ".ndjson": _lines, ".parquet": _parquet}
+    write = writers.get(os.path.splitext(path)[1])
+    if write is None:
+        raise ValueError(f"--to is {path!r}, but must end in .parquet or .jsonl")
+    with closing(Log(store)) as log:
+        return write(path, map(_row, log.events(after, up_to)))
 
 
-def _rows(log: Log, after: int, up_to: int | None) -> Iterator[dict[str, Any]]:
-    for event in log.events(after, up_to):
-        yield {
-            "offset": event.offset,
-            "time": event.time,
-            "kind": event.kind,
-            "id": event.id,
-            "of": event.of,
-            "body": event.body.decode(),
-            "answer": None if event.answer is None else event.answer.decode(),
-        }
+def _row(event: Event) -> dict[str, Any]:
+    row = {name: getattr(event, name) for name in ("offset", "time", "kind", "id", "of")}
+    row["body"] = event.body.decode()
+    row["answer"] = None if event.answer is None else event.answer.decode()
+    return row
 
 
 def _lines(path: str, rows: Iterator[dict[str, Any]]) -> int:
     n = 0
     with replace_file(path) as file:
-        for row in rows:
+        for n, row in enumerate(rows, 1):  # noqa: B007
             row["body"] = json.loads(row["body"])
-            row["answer"] = None if row["answer"] is None else json.loads(row["answer"])
+            row["answer"] = json.loads(row["answer"] or "null")
             file.write(json.dumps(row).encode() + b"\n")
-            n += 1
     return n
 
 
@@ -67,14 +58,10 @@ def _parquet(path: str, rows: Iterator[dict[str, Any]]) -> int:
         [("offset", pa.int64()), ("time", pa.timestamp("us", tz="UTC")), ("of", pa.int64())]
         + [(name, pa.string()) for name in text]
     )
-    n, block = 0, []
+    n = 0
     with replace_file(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        for row in rows:
-            block.append({**row, "time": int(1e6 * row["time"])})
-            n += 1
-            if len(block) == _BLOCK:
-                writer.write_table(pa.Table.from_pylist(block, schema))
-                block = []
-        if block:
-            writer.write_table(pa.Table.from_pylist(block, schema))
+        while block := list(itertools.islice(rows, _BLOCK)):
+            timed = [{**row, "time": int(1e6 * row["time"])} for row in block]
+            writer.write_table(pa.Table.from_pylist(timed, schema))
+            n += len(block)
     return n

@@ -1,4 +1,4 @@
-"""The log: one append-only table of everything that was served and told, in SQLite."""
+"""The log: one append-only table of everything that was served and observed, in SQLite."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ CREATE TABLE gone (id TEXT PRIMARY KEY, offset INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE windows (model TEXT, number INTEGER, body BLOB NOT NULL, PRIMARY KEY (model, number)) WITHOUT ROWID;
 CREATE TABLE refused (model TEXT, offset INTEGER, reason TEXT NOT NULL, PRIMARY KEY (model, offset)) WITHOUT ROWID;
 """
+_LAST = 2**62
 _COLUMNS = "offset, time, kind, id, of, body, answer, scores, checksum"
 
 
@@ -87,11 +88,6 @@ def checksum_of(
 
 
 INSERT = f"INSERT INTO log ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-#: Writes nothing if there is, or was, anything with this id.
-INSERT_NEW = f"""
-INSERT INTO log ({_COLUMNS}) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
-WHERE NOT EXISTS (SELECT 1 FROM log WHERE id = ?4) AND NOT EXISTS (SELECT 1 FROM gone WHERE id = ?4)
-"""
 
 
 def connect(
@@ -207,72 +203,38 @@ class Log:
         return (found[0][0], found[0][1]) if found else (0, 0.0)
 
     def at(self, offset: int) -> Event | None:
-        found = self._query(f"SELECT {_COLUMNS} FROM log WHERE offset = ?", offset)
-        return self._event(found[0]) if found else None
+        return next(iter(self._select("offset = ?", offset)), None)
 
     def of_id(self, id: str) -> list[Event]:
         """All events of a ranking or an example, oldest first."""
-        found = self._query(f"SELECT {_COLUMNS} FROM log WHERE id = ? ORDER BY offset", id)
-        return [self._event(row) for row in found]
+        return self._select("id = ? ORDER BY offset", id)
 
     def is_gone(self, id: str) -> bool:
         """Whether there were events of this id that were compacted away."""
         return self._any_gone and bool(self._query("SELECT 1 FROM gone WHERE id = ?", id))
 
-    def to_learn(self, after: int, up_to: int, most: int) -> list[tuple[Event, Event | None]]:
-        """Like `to_apply`, each with the ranking that it is about: one look into the store instead of two."""
-        ours, theirs = (
-            ", ".join(f"{table}.{name}" for name in _COLUMNS.split(", ")) for table in "er"
-        )
-        found = self._query(
-            f"SELECT {ours}, {theirs} FROM log e LEFT JOIN log r ON r.offset = e.of "
-            "WHERE e.kind <> 'rank' AND e.offset > ? AND e.offset <= ? ORDER BY e.offset LIMIT ?",
-            *(after, up_to, most),
-        )
-        n = len(_COLUMNS.split(", "))
-        return [
-            (self._event(row[:n]), None if row[n] is None else self._event(row[n:]))
-            for row in found
-        ]
-
     def to_apply(self, after: int, up_to: int | None = None, most: int = 256) -> list[Event]:
-        """Events after an offset that a state has to look at: all but the rankings."""
-        last = 2**62 if up_to is None else up_to
-        found = self._query(
-            f"SELECT {_COLUMNS} FROM log WHERE kind <> 'rank' AND offset > ? AND offset <= ? ORDER BY offset LIMIT ?",
-            *(after, last, most),
-        )
-        return [self._event(row) for row in found]
+        """Events after an offset that change a state: all but the rankings."""
+        where = "kind <> 'rank' AND offset > ? AND offset <= ? ORDER BY offset LIMIT ?"
+        return self._select(where, after, _LAST if up_to is None else up_to, most)
 
     def events(self, after: int = 0, up_to: int | None = None) -> Iterator[Event]:
         """All events after an offset, in order."""
-        while True:
-            found = self._query(
-                f"SELECT {_COLUMNS} FROM log WHERE offset > ? AND offset <= ? ORDER BY offset LIMIT 512",
-                *(after, 2**62 if up_to is None else up_to),
-            )
-            if not found:
-                return
-            for row in found:
-                yield self._event(row)
-            after = found[-1][0]
+        where = "offset > ? AND offset <= ? ORDER BY offset LIMIT 512"
+        last = _LAST if up_to is None else up_to
+        while found := self._select(where, after, last):
+            yield from found
+            after = found[-1].offset
 
     def latest(self, kind: str, most: int) -> list[Event]:
         """The last events of a kind, newest first."""
-        found = self._query(
-            f"SELECT {_COLUMNS} FROM log WHERE kind = ? ORDER BY offset DESC LIMIT ?", kind, most
-        )
-        return [self._event(row) for row in found]
+        return self._select("kind = ? ORDER BY offset DESC LIMIT ?", kind, most)
 
     def of_kinds(self, *kinds: str) -> list[Event]:
         """All events of some kinds, other than rankings, in order."""
         marks = ", ".join("?" * len(kinds))
         those = "kind <> 'rank'" if "feedback" in kinds else "kind NOT IN ('rank', 'feedback')"
-        found = self._query(
-            f"SELECT {_COLUMNS} FROM log WHERE {those} AND kind IN ({marks}) ORDER BY offset",
-            *kinds,
-        )
-        return [self._event(row) for row in found]
+        return self._select(f"{those} AND kind IN ({marks}) ORDER BY offset", *kinds)
 
     def compacted_to(self) -> int:
         """Offset up to which events were compacted away; 0 if none were."""
@@ -293,15 +255,9 @@ class Log:
             "SELECT offset, time, id FROM log WHERE kind = 'rank' AND offset > ? ORDER BY offset LIMIT ?",
             *(after, most),
         )
-        without = []
-        for offset, time, id in found:
-            if time >= before:
-                break
-            after = offset
-            told = self._query("SELECT 1 FROM log WHERE id = ? AND kind = 'feedback' LIMIT 1", id)
-            if not told:
-                without.append((offset, id))
-        return without, after
+        old = [(offset, id) for offset, time, id in found if time < before]
+        without = [one for one in old if all(e.kind != "feedback" for e in self.of_id(one[1]))]
+        return without, old[-1][0] if old else after
 
     def counts(self, up_to: int) -> dict[str, int]:
         """How many rankings there are up to an offset, and how many of them have feedback."""
@@ -337,11 +293,7 @@ class Log:
                     f"{self.path} lacks the events from {expected} to {event.offset - 1}, which were not compacted"
                 )
             n, last = n + 1, event.offset
-        try:
-            with self._turn:
-                (found,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
-        except sqlite3.DatabaseError as error:
-            raise StoreError(f"{self.path} is damaged: {error}") from error
+        ((found,),) = self._query("PRAGMA integrity_check(1)")
         if found != "ok":
             raise StoreError(f"{self.path} is damaged: {found}")
         return n
@@ -354,6 +306,10 @@ class Log:
             raise StoreError(
                 f"{self.path} cannot be read: {error}; restore it from a backup"
             ) from error
+
+    def _select(self, where: str, *values: Any) -> list[Event]:
+        found = self._query(f"SELECT {_COLUMNS} FROM log WHERE {where}", *values)
+        return [self._event(row) for row in found]
 
     def _event(self, row: tuple[Any, ...]) -> Event:
         event = Event(*row[:-1])

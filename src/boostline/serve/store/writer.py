@@ -1,58 +1,72 @@
 """The one way to write: events that come together are one transaction, and count when it is on disk.
 
-There is no thread for it. The loop that answers requests writes what came in one of its turns, and waits for the disk;
-what comes meanwhile is the next transaction. Handing events to a thread and the answers back cost more than all the
-rest of a request, because two threads of Python stand in each other's way.
+There is no thread for it. The loop that answers requests writes what came in one of its turns (`CommitQueue`), and
+waits for the disk; what comes meanwhile is the next transaction. A thread for the writes cost more than all the rest of
+a request, because two threads of Python compete for the interpreter.
 """
 
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
 import sqlite3
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from boostline.serve.store.log import INSERT, INSERT_NEW, Log, StoreError, checksum_of, connect
+from orjson import loads
 
-__all__ = ["Checkpoints", "Entry", "Writer"]
+from boostline.serve.store.log import INSERT, Event, Log, StoreError, checksum_of, connect
+
+__all__ = ["Checkpoints", "CommitQueue", "Entry", "WriteError", "Writer"]
 
 _LOG = logging.getLogger("boostline.serve")
-#: Seconds between two checkpoints beside the requests.
+#: Seconds between two checkpoints next to the requests.
 _CHECKPOINT_SECONDS = 2.0
-#: The clock is taken to have jumped when it and the time that passed differ by so many seconds.
+#: The clock has jumped when it and the time that passed differ by so many seconds.
 _JUMP = 600.0
 
 Statement = tuple[str, tuple[Any, ...]]
 
+_ERASE = "UPDATE log SET body = ?, answer = NULL, scores = NULL, checksum = ? WHERE offset = ?"
+#: An id is deleted with all of its events or not at all: when the last of them is old, and it has feedback or expired.
+_COMPACTED = """
+    SELECT id, max(offset) FROM log WHERE id IS NOT NULL GROUP BY id
+    HAVING max(offset) <= ? AND (max(kind = 'feedback') OR max(offset) <= ?)
+"""
+
+
+class WriteError(StoreError):
+    """A transaction failed; nothing of it is in the log."""
+
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """Something to write: an event, or statements beside the log.
+    """An event to write. ``offset`` is set when it is on disk, ``error`` if it could not be written."""
 
-    ``offset`` is set when it is on disk, ``error`` if it could not be written.
-    """
-
-    kind: str = ""
+    kind: str
     id: str | None = None
     #: Feedback: the offset of its ranking, or the ranking itself if that is in the same transaction.
     of: int | Entry | None = None
     body: bytes = b""
     answer: bytes | None = None
     scores: bytes | None = None
-    #: Feedback: what the body says. Rankings: the request.
-    data: Any = None
-    #: Written only if nothing in the log has its id; otherwise it gets neither an offset nor an error.
-    is_new: bool = False
+    #: Statements next to the event, in the same transaction.
     statements: Sequence[Statement] = ()
     offset: int | None = None
     time: float = 0.0
     error: Exception | None = None
-    #: Who wants to hear of it.
-    tell: list[Callable[[Any], None]] = field(default_factory=list)
+    #: Of an entry in a `CommitQueue`: done when it is on disk.
+    done: asyncio.Future[Any] | None = None
+
+    @property
+    def data(self) -> Any:
+        """The body, parsed."""
+        return loads(self.body)
 
 
 class Writer:
@@ -92,7 +106,7 @@ class Writer:
         return self.heads[0]
 
     def commit(self, entries: Sequence[Entry]) -> None:
-        """Write some entries in one transaction and wait until it is on disk. All of them are written, or none."""
+        """Write entries in one transaction and wait until it is on disk. All of them are written, or none."""
         if not entries and not self._deferred_statements:
             return
         with self.turn:
@@ -102,7 +116,7 @@ class Writer:
             ]
             try:
                 self._transact(entries, deferred)
-            except Exception as error:  # whatever it is, those who wait must hear of it
+            except Exception as error:  # whatever it is, the clients who wait get an answer
                 self._deferred_statements.extendleft(reversed(deferred))
                 self._fail(entries, error)
             else:
@@ -117,19 +131,47 @@ class Writer:
             raise entry.error
         return entry
 
-    def later(self, sql: str, *values: Any) -> None:
-        """Run a statement beside the log in the next transaction, whosever that is."""
-        self._deferred_statements.append((sql, values))
+    def keep_window(self, model: str, number: int, figures: dict[str, Any]) -> None:
+        """Store the figures of a full window with the next transaction."""
+        sql = "INSERT OR REPLACE INTO windows VALUES (?, ?, ?)"
+        self._deferred_statements.append((sql, (model, number, json.dumps(figures).encode())))
+
+    def keep_refusal(self, model: str, offset: int, reason: str) -> None:
+        """Store with the next transaction why a model could not learn an event."""
+        sql = "INSERT OR REPLACE INTO refused VALUES (?, ?, ?)"
+        self._deferred_statements.append((sql, (model, offset, reason)))
+
+    def erase(self, events: Sequence[Event], told: dict[str, Any]) -> Entry:
+        """Overwrite events. The labels that they added stay, because later events name them."""
+        statements: list[Statement] = []
+        for event in events:
+            kept = {"erased": True}
+            if event.kind == "feedback":
+                kept |= {n: v for n, v in event.data.items() if n in ("revision", "learn", "add")}
+            body = json.dumps(kept).encode()
+            head = (event.offset, event.time, event.kind, event.id, event.of)
+            statements.append((_ERASE, (body, checksum_of(head, body, None, None), event.offset)))
+            statements.append(("DELETE FROM refused WHERE offset = ?", (event.offset,)))
+        entry = Entry("erase", body=json.dumps(told).encode(), statements=statements)
+        return self.write(entry)
+
+    def compact(self, floor: int, expired: int) -> Entry:
+        """Delete the events up to an offset that a replay from there does not need; their ids stay known."""
+        entry = Entry("compact", body=json.dumps({"floor": floor}).encode())
+        entry.statements = [
+            (f"INSERT OR IGNORE INTO gone {_COMPACTED}", (floor, expired)),
+            ("DELETE FROM log WHERE id IN (SELECT id FROM gone)", ()),
+            ("DELETE FROM log WHERE kind = 'expire' AND offset <= ?", (floor,)),
+        ]
+        self.write(entry)
+        with self.turn:
+            self._db.execute("VACUUM")
+        return entry
 
     @property
     def shared(self) -> tuple[sqlite3.Connection, threading.Lock]:
         """For reading what was just written: the connection, and the lock to hold meanwhile."""
         return self._db, self.turn
-
-    def vacuum(self) -> None:
-        """Give the space of deleted events back to the disk."""
-        with self.turn:
-            self._db.execute("VACUUM")
 
     def close(self) -> None:
         """Write what is deferred and end. The last connection to close takes the write-ahead log along."""
@@ -147,15 +189,13 @@ class Writer:
         if together:
             execute("BEGIN IMMEDIATE")
         for entry in entries:
-            if entry.kind:
-                of = written[entry.of] if isinstance(entry.of, Entry) else entry.of
-                head = (last + 1, now, entry.kind, entry.id, of)
-                rest = (entry.body, entry.answer, entry.scores)
-                insert = INSERT_NEW if entry.is_new else INSERT
-                if execute(insert, (*head, *rest, checksum_of(head, *rest))).rowcount:
-                    last += 1
-                    to_apply = to_apply if entry.kind == "rank" else last
-                    written[entry] = last
+            of = written[entry.of] if isinstance(entry.of, Entry) else entry.of
+            last += 1
+            head = (last, now, entry.kind, entry.id, of)
+            rest = (entry.body, entry.answer, entry.scores)
+            execute(INSERT, (*head, *rest, checksum_of(head, *rest)))
+            to_apply = to_apply if entry.kind == "rank" else last
+            written[entry] = last
             for sql, values in entry.statements:
                 execute(sql, values)
         for sql, values in deferred:
@@ -173,7 +213,7 @@ class Writer:
                 self._db.execute("ROLLBACK")
         except sqlite3.Error as also:
             _LOG.error("the log could not be rolled back: %s", also)
-        self.failure = StoreError(f"the log cannot be written: {error}")
+        self.failure = WriteError(f"the log cannot be written: {error}")
         _LOG.error("the log cannot be written: %s (%d entries refused)", error, len(entries))
         for entry in entries:
             entry.error = self.failure
@@ -188,6 +228,54 @@ class Writer:
             self._started, self._monotonic = wall, monotonic
             _LOG.warning("the clock has jumped by %.0f seconds", ahead)
         return max(wall, self.last_time)
+
+
+class CommitQueue:
+    """Entries of one turn of the loop are one transaction. Used by the loop's thread only.
+
+    Parameters
+    ----------
+    written
+        Called with the entries of a transaction before those who wait for them go on.
+    """
+
+    def __init__(self, writer: Writer, written: Callable[[list[Entry]], None]) -> None:
+        self._writer, self._written = writer, written
+        self._waiting: list[Entry] = []
+        #: The entries that wait, by id.
+        self.by_id: dict[str, list[Entry]] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    async def write(self, entry: Entry) -> Entry:
+        """Write an entry at the end of this turn, and wait until it is on disk."""
+        loop = asyncio.get_running_loop()
+        entry.done = loop.create_future()
+        if entry.id is not None:
+            self.by_id.setdefault(entry.id, []).append(entry)
+        if not self._waiting:
+            loop.call_soon(self._commit)
+        self._waiting.append(entry)
+        await entry.done
+        return entry
+
+    def _commit(self) -> None:
+        entries, self._waiting = self._waiting, []
+        self._writer.commit(entries)
+        self.by_id.clear()
+        self._written([entry for entry in entries if entry.error is None])
+        for entry in entries:
+            if entry.done is None or entry.done.done():  # nobody waits any more
+                continue
+            if entry.error is None:
+                entry.done.set_result(None)
+            else:
+                entry.done.set_exception(entry.error)
+
+    def close(self) -> None:
+        """Write what is left; nobody waits for an answer any more."""
+        self._writer.commit(self._waiting)
 
 
 class Checkpoints:

@@ -6,7 +6,6 @@ from typing import Any
 
 from boostline.serve.http.bodies import NAMES, RENAMES, Body
 from boostline.serve.http.endpoint import Call, endpoint
-from boostline.serve.ops import status
 
 CHANGE = Body("LabelChange", add=NAMES, rename=RENAMES, retire=NAMES, restore=NAMES)
 
@@ -14,7 +13,11 @@ CHANGE = Body("LabelChange", add=NAMES, rename=RENAMES, retire=NAMES, restore=NA
 @endpoint("GET", "/labels", "any")
 def labels(call: Call) -> Any:
     """The labels."""
-    return status.labels(call.service)
+    known = call.service.labels
+    return {
+        "labels": [known.names[i] for i in known.active],
+        "retired": [known.names[i] for i in known.retired],
+    }
 
 
 @endpoint("POST", "/labels", "admin", CHANGE)
@@ -22,4 +25,4 @@ async def change_labels(call: Call) -> Any:
     """Add, rename, retire or restore labels."""
     change = {field: value for field, value in call.body.items() if value is not None}
     await call.service.change_labels(change)
-    return status.labels(call.service)
+    return labels(call)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from boostline.serve.errors import Invalid
 from boostline.serve.http.bodies import FEATURES, NAME, NAMES, TEXT, Body, whole
 from boostline.serve.http.endpoint import Call, endpoint
-from boostline.serve.live.requests import FeedbackRequest, RankRequest
-from boostline.serve.store.commit_queue import Answer, Tell
 
 
 class RankedLabel(TypedDict):
@@ -66,53 +62,31 @@ FEEDBACK = Body(
 
 
 @endpoint("POST", "/rank", "rank", RANK, Ranking, batch=True)
-def rank(call: Call) -> asyncio.Future[bytes]:
+async def rank(call: Call) -> bytes:
     """Rank the labels of an example."""
-    body, features = call.body, _features(call.body)
-    if features is None:
-        raise Invalid(
-            "features", "features is missing, but must be a list or an object (or give text)"
-        )
-    return _answer(call.service.rank, RankRequest(body["id"], features, body["top"], call.raw))
+    if not _has_features(call):
+        raise Invalid("features", "is missing, but must be a list or an object (or give text)")
+    return await call.service.rank(call.body, call.raw)
 
 
 @endpoint("POST", "/feedback", "feedback", FEEDBACK, FeedbackAnswer, batch=True)
-def feedback(call: Call) -> asyncio.Future[bytes]:
+async def feedback(call: Call) -> bytes:
     """Give the labels of a ranking, or of a new example."""
+    _has_features(call)
     body = call.body
-    relevant, irrelevant, unknown = (body[name] for name in ("relevant", "irrelevant", "unknown"))
-    if relevant is None and irrelevant is None:
-        raise Invalid("relevant", "relevant is missing, but must be a list of labels")
-    seen = dict.fromkeys(relevant or (), "relevant")
-    for field in ("irrelevant", "unknown"):
+    if body["relevant"] is None and body["irrelevant"] is None:
+        raise Invalid("relevant", "is missing, but must be a list of labels")
+    seen: dict[str, str] = {}
+    for field in ("relevant", "irrelevant", "unknown"):
         for label in body[field] or ():
             if label in seen:
-                raise Invalid(field, f"{field} has label {label!r}, but {seen[label]} has it too")
+                raise Invalid(field, f"has label {label!r}, but {seen[label]} has it too")
             seen[label] = field
-    request = FeedbackRequest(
-        body["id"], relevant or [], irrelevant, unknown or [], body["revision"], _features(body)
-    )
-    return _answer(call.service.feedback, request)
+    return await call.service.feedback(body)
 
 
-def _features(body: dict[str, Any]) -> Any:
-    features, text = body["features"], body["text"]
+def _has_features(call: Call) -> bool:
+    features, text = call.body["features"], call.body["text"]
     if features is not None and text is not None:
-        raise Invalid("text", "text is given next to features, but only one of them can be")
-    return features if text is None else text
-
-
-def _answer(begin: Callable[[Any, Tell], None], request: Any) -> asyncio.Future[bytes]:
-    """The answer when it is on disk."""
-    future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-
-    def tell(answer: Answer) -> None:
-        if future.done():  # nobody waits: the client has disconnected
-            return
-        if isinstance(answer, Exception):
-            future.set_exception(answer)
-        else:
-            future.set_result(answer)
-
-    begin(request, tell)
-    return future
+        raise Invalid("text", "is given next to features, but only one of them can be")
+    return features is not None or text is not None

@@ -9,9 +9,8 @@ import re
 import threading
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from boostline.serve.live.replica_state import ReplicaState
 from boostline.serve.store.log import Log, StoreError
 
 __all__ = ["Snapshot", "Snapshots"]
@@ -35,6 +34,16 @@ class Snapshot:
 
     def to_dict(self) -> dict[str, Any]:
         return {"version": self.offset, **asdict(self)}
+
+
+class State(Protocol):
+    """What can be saved: a model at an offset of the log."""
+
+    name: str
+    offset: int
+    model: Any
+
+    def save(self, path: str) -> None: ...
 
 
 class Snapshots:
@@ -69,7 +78,7 @@ class Snapshots:
         """Those of a model, oldest first."""
         return [snapshot for snapshot in self.known if snapshot.model == model]
 
-    def write(self, state: ReplicaState) -> dict[str, Any]:
+    def write(self, state: State) -> dict[str, Any]:
         """Save a state that nobody changes; return the event that names the snapshot in the log."""
         path = self._path(state.name, state.offset)
         try:
@@ -85,18 +94,14 @@ class Snapshots:
             "clock": state.model.clock,
         }
 
-    def load(self, snapshot: Snapshot, n_threads: int = 1) -> ReplicaState:
-        """Read a state; its file must have the hash that the log says."""
-        self.check(snapshot)
-        return ReplicaState.load(self.path(snapshot), n_threads)
-
-    def check(self, snapshot: Snapshot) -> None:
-        """Refuse a file that is missing or has another hash than the log says."""
+    def checked(self, snapshot: Snapshot) -> str:
+        """The path of a snapshot; its file must have the hash that the log says."""
         path = self.path(snapshot)
         if not os.path.isfile(path):
             raise StoreError(f"the snapshot {path} is missing")
         if sha256(path) != snapshot.sha256:
             raise StoreError(f"the snapshot {path} is damaged: its hash is not the one in the log")
+        return path
 
     # Changes. Each follows from an event that is in the log, so a process that was killed before it deleted the files
     # deletes them at its next start (`delete_strays`).
