@@ -88,6 +88,8 @@ class Description:
 
     def most_bytes(self, n_labels: int, n_features: int) -> int:
         """The most memory that it can take, for rows without a single zero."""
+        if cap := getattr(self, "max_bytes", None):
+            return OBJECT + int(cap)
         raise TypeError(
             f"learners has {type(self).__name__}, whose memory has no known limit, so max_bytes must be None"
         )

@@ -59,7 +59,7 @@ class Scorer(Description):
 
     def most_bytes(self, n_labels: int, n_features: int) -> int:
         if self.cap_shares:
-            return OBJECT + self.max_bytes  # type: ignore[attr-defined,no-any-return]
+            return super().most_bytes(n_labels, n_features)
         # Unless it says otherwise, a scorer makes room for its state at once; a block may take as much again.
         return OBJECT + 2 * self.scorer(n_labels, n_features).memory_bytes()
 
