@@ -42,6 +42,7 @@ _LAZY = {
     "mlflow",
     "potentials",
     "river",
+    "scale",
     "sklearn",
     "text",
 }
