@@ -56,7 +56,7 @@ def test_values_of_an_arff_file_are_matched_by_name(sparse, coloured, boostline,
     assert [line["scores"] for line in done.lines] == expected.tolist()
     assert "colour=purple (once)" in done.err
     refused = boostline("rank", "m.blm", "new.arff", "--unseen", "error")
-    assert (refused.code, "new.arff:6: the attribute 'colour' has 'purple', " in refused.err) == (
+    assert (refused.code, "new.arff:6: the column 'colour' has 'purple', " in refused.err) == (
         1,
         True,
     )

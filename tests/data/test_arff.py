@@ -111,31 +111,31 @@ PLAIN = "@relation r\n@attribute a real\n@attribute b {0,1}\n@attribute y {0,1}\
     [
         (PLAIN + "1,1,1\n1,1\n", r":7: the row has 2 values, but the header names 3 attributes"),
         (PLAIN + "1,1,1\n% c\n1,1,1,1\n", r":8: the row has 4 values, but the header names 3"),
-        (PLAIN + "1,1,1\nx,1,1\n", r":7: the attribute 'a' is numeric, but has the value 'x'"),
-        (PLAIN + "1_0,1,1\n", r":6: the attribute 'a' is numeric, but has the value '1_0'"),
-        (PLAIN + ",1,1\n", r":6: the attribute 'a' is numeric, but has the value ''"),
+        (PLAIN + "1,1,1\nx,1,1\n", r":7: the column 'a' is numeric, but has the value 'x'"),
+        (PLAIN + "1_0,1,1\n", r":6: the column 'a' is numeric, but has the value '1_0'"),
+        (PLAIN + ",1,1\n", r":6: the column 'a' is numeric, but has the value ''"),
         (
             PLAIN + "1e999,1,1\n",
-            r":6: the attribute 'a' has an infinite value, but must have numbers from",
+            r":6: the column 'a' has an infinite value, but must have numbers from",
         ),
         (
             PLAIN + "1e155,1,1\n",
-            r":6: the attribute 'a' has the value 1e\+155, but must have numbers",
+            r":6: the column 'a' has the value 1e\+155, but must have numbers",
         ),
-        (PLAIN + "-?,1,1\n", r":6: the attribute 'a' is numeric, but has the value '-\?'"),
-        (PLAIN + "1\x85,1,1\n", r":6: the attribute 'a' is numeric, but has the value '1\\x85'"),
-        (PLAIN + "\uff11,1,1\n", r":6: the attribute 'a' is numeric, but has the value '\uff11'"),
-        (PLAIN + "1,2,1\n", r":6: the attribute 'b' has the value '2', but its domain is \{0, 1\}"),
-        (PLAIN + "1,1,2\n", r":6: the attribute 'y' has the value '2', but its domain is"),
+        (PLAIN + "-?,1,1\n", r":6: the column 'a' is numeric, but has the value '-\?'"),
+        (PLAIN + "1\x85,1,1\n", r":6: the column 'a' is numeric, but has the value '1\\x85'"),
+        (PLAIN + "\uff11,1,1\n", r":6: the column 'a' is numeric, but has the value '\uff11'"),
+        (PLAIN + "1,2,1\n", r":6: the column 'b' has the value '2', but its domain is \{0, 1\}"),
+        (PLAIN + "1,1,2\n", r":6: the column 'y' has the value '2', but its domain is"),
         (
             PLAIN.replace("{0,1}", "{red,green}", 1) + "1,green,1\n1,blue,0\n",
-            r":7: the attribute 'b' has the value 'blue', but its domain is \{red, green\}",
+            r":7: the column 'b' has the value 'blue', but its domain is \{red, green\}",
         ),
         (
             PLAIN.replace("{0,1}", "{0,1,2}", 1) + "{1 3}\n",
-            r":6: the attribute 'b' has the value '3', but its domain is \{0, 1, 2\}",
+            r":6: the column 'b' has the value '3', but its domain is \{0, 1, 2\}",
         ),
-        (PLAIN + "1,yes,1\n", r":6: the attribute 'b' has the value 'yes', but its domain is"),
+        (PLAIN + "1,yes,1\n", r":6: the column 'b' has the value 'yes', but its domain is"),
         (PLAIN + "1,1\n1,1\n", r":6: the row has 2 values, but the header names 3"),
         (PLAIN.replace("y {0,1}", "y string"), r":4: the label 'y' is of type string"),
         (PLAIN + "1,1,'1\n", r":6: has a quote at column 5 that is never closed"),
@@ -143,17 +143,17 @@ PLAIN = "@relation r\n@attribute a real\n@attribute b {0,1}\n@attribute y {0,1}\
         (PLAIN + "{0 1,2 1\n", r":6: the sparse row does not end with \}"),
         (PLAIN + "{0 1,7 1}\n", r":6: the sparse row has the index 7, but the header names 3"),
         (PLAIN + "{0 1,0 2}\n", r":6: the sparse row has the index 0 twice"),
-        (PLAIN + "{0 1 2,1 1}\n", r":6: the attribute 'a' is numeric, but has the value '1 2'"),
+        (PLAIN + "{0 1 2,1 1}\n", r":6: the column 'a' is numeric, but has the value '1 2'"),
         (PLAIN + "{0 1,1}\n", r":6: the sparse row has '1', but must have 'index value'"),
         (PLAIN + "{-1 1}\n", r":6: the sparse row has '-1 1'"),
         (PLAIN + "{1e0 1}\n", r":6: the sparse row has '1e0 1', but must have 'index value'"),
         (PLAIN + "{+1 1}\n", r":6: the sparse row has '\+1 1', but must have 'index value'"),
-        (PLAIN + "{0 -?}\n", r":6: the attribute 'a' is numeric, but has the value '-\?'"),
+        (PLAIN + "{0 -?}\n", r":6: the column 'a' is numeric, but has the value '-\?'"),
         (PLAIN + "{0 '1'x}\n", r":6: the sparse row has 'x', but must have 'index value'"),
         (PLAIN + "{0 '1}\n", r":6: has a quote at column 4 that is never closed"),
         (PLAIN + "{0 1} x\n", r":6: the sparse row does not end with \}"),
         (PLAIN + "{0 1,,2 1}\n", r":6: the sparse row has ',2 1'"),
-        (PLAIN + "{1 2}\n", r":6: the attribute 'b' has the value '2'"),
+        (PLAIN + "{1 2}\n", r":6: the column 'b' has the value '2'"),
         ("@relation r\n@attribute a real\n", r":2: ends before @data: the file is incomplete"),
         ("", r"ends before @data"),
         ("@relation r\n@data\n1\n", r":2: @data comes before any @attribute"),
@@ -177,7 +177,7 @@ PLAIN = "@relation r\n@attribute a real\n@attribute b {0,1}\n@attribute y {0,1}\
         ("@relation r\n@attribute 'a real\n", r":2: has a quote at column 1 that is never closed"),
         (
             "@relation r\n@attribute a real\n@data\n1\n",
-            r"has no attribute 'y', which is named as a label",
+            r"has no column 'y', which is named as a label",
         ),
         (
             "@relation r\n@attribute y {a,b}\n@data\na\n",
@@ -287,7 +287,7 @@ def test_bad_arguments_are_named(tmp_path: Path) -> None:
             ValueError, match=f"encoding is '{encoding}', but must be a known encoding"
         ):
             data.load(path, labels=["y"], encoding=encoding)
-    with pytest.raises(ValueError, match="drop has 'y', which is also named as a label"):
+    with pytest.raises(ValueError, match="the label 'y' is also named in drop or categories"):
         data.load(path, labels=["y"], drop=["y"])
     with pytest.raises(ValueError, match="n_train is 2, but there are 1 rows"):
         data.load(path, labels=["y"], n_train=2)

@@ -54,6 +54,44 @@ def from_cells(rows: Sequence[dict[int, float]], width: int, sparse: bool) -> Ma
     return csr(values, columns, ends, (len(rows), width))  # type: ignore[no-any-return]
 
 
+class Filled:
+    """A matrix that is filled column by column, from the left; what is not put is 0."""
+
+    def __init__(self, n_rows: int, n_columns: int, sparse: bool) -> None:
+        self._shape, self._next = (n_rows, n_columns), 0
+        self._dense = None if sparse else np.zeros(self._shape)
+        self._entries: list[tuple[Any, Any, Any]] = []  # rows, columns, values
+
+    def put(self, rows: Any, values: NDArray[np.float64]) -> None:
+        """Fill some rows (or a slice) of the next columns with values (n, m)."""
+        first, self._next = self._next, self._next + values.shape[1]
+        if self._dense is not None:
+            self._dense[rows, first : self._next] = values
+            return
+        row = np.arange(self._shape[0])[rows]
+        column = np.tile(np.arange(first, self._next), len(row))
+        self._entries.append((np.repeat(row, values.shape[1]), column, values.ravel()))
+
+    def matrix(self) -> Matrix:
+        """What it has become."""
+        if self._dense is not None:
+            return self._dense
+        none = np.zeros(0, np.int64)
+        rows, columns, values = (
+            np.concatenate(parts) if parts else none
+            for parts in (list(zip(*self._entries, strict=True)) or [(), (), ()])
+        )
+        order = np.argsort(rows, kind="stable")
+        ends = np.searchsorted(rows[order], np.arange(self._shape[0] + 1))
+        return csr(values[order], columns[order], ends, self._shape)  # type: ignore[no-any-return]
+
+
+def indicator(matrix: Matrix) -> Indicator:
+    """Labels as bools, unless some are unknown (NaN)."""
+    values = matrix if isinstance(matrix, np.ndarray) else matrix.data
+    return matrix if np.isnan(values).any() else matrix.astype(np.bool_)
+
+
 def from_relevant(
     rows: Sequence[Sequence[int]], n_labels: int, unknown: Sequence[Sequence[int]] = ()
 ) -> Indicator:

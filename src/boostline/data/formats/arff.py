@@ -20,16 +20,17 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from boostline.array_types import FloatArray
 from boostline.contract.advice import advice
-from boostline.contract.rows import ALLOWED_NUMBERS, LARGEST_VALUE, large_text, too_large
+from boostline.contract.rows import too_large
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError
-from boostline.data.formats.arff_header import Attribute, Place, lay_out, read_header
+from boostline.data.formats.arff_header import Attribute, read_header, why_unfit
 from boostline.data.formats.arff_tokens import split_dense, split_sparse
 from boostline.data.formats.mulan_xml import read_label_names
-from boostline.data.formats.reader import Chooser, Labels, Reader, chosen, number_in
-from boostline.data.formats.tables import Categories
-from boostline.data.matrices import compact_indicator, from_cells, from_relevant
+from boostline.data.formats.reader import Chooser, Labels, chosen, number_in
+from boostline.data.formats.tables import Categories, Cells, TableReader
+from boostline.data.matrices import compact_indicator
 from boostline.data.source import LineReader, Source, checked_encoding, is_path, source_name, stem
 from boostline.data.unseen import Unseen
 
@@ -38,7 +39,7 @@ PLAIN_BYTES = b"0123456789+-.eE?, \t"
 _NOT_ALONE = re.compile(rb"[^, \t]\?|\?[^, \t]")
 
 
-class ArffReader(Reader):
+class ArffReader(TableReader):
     r"""An ARFF file whose header has been read.
 
     Parameters
@@ -69,7 +70,6 @@ class ArffReader(Reader):
 
     format = "arff"
     extensions = (".arff",)
-    names_columns = True
 
     def __init__(
         self,
@@ -81,27 +81,30 @@ class ArffReader(Reader):
         categories: Categories = None,
         unseen: Unseen | None = None,
     ) -> None:
-        self._unseen = unseen
         self._lines = LineReader(file, source_name(source))
         self._encoding = checked_encoding(encoding)
-        attributes = read_header(self._lines, self._encoding)
-        columns = [attribute.name for attribute in attributes]
+        self._attributes = attributes = read_header(self._lines, self._encoding)
+        self._by_name = {attribute.name: attribute for attribute in attributes}
+        columns = list(self._by_name)
         names = _label_names(source, chosen(labels, columns))
-        dropped = chosen(drop, columns) or ()
-        known = chosen(categories, columns) or {}
-        self._places = places = lay_out(attributes, names, dropped, known, self._lines.name)
-        self.features = [name for place in places for name in place.features]
-        self.labels = [place.attribute.name for place in places if place.label is not None]
+        declared = {a.name: a.values or () for a in attributes if a.values and not a.is_plain}
+        given = chosen(categories, columns) or {}
+        self._lay_out(self._lines.name, columns, names, drop, given, unseen, declared)
+        for column in (*self.labels, *self.inputs):
+            one = self._by_name[column]
+            if column not in given and (reason := why_unfit(one, column in self.labels)):
+                raise self._lines.error(reason, one.line)
         # What a sparse row leaves out is the first value of its domain (Weka's rule), by the attribute's index.
         self._absent = {
-            index: place.attribute.values[0]
-            for index, place in enumerate(places)
-            if place.column is not None
-            and place.attribute.values is not None
-            and (place.codes is not None or place.attribute.values[0] != "0")
+            index: one.values[0]
+            for index, one in enumerate(attributes)
+            if one.values and one.name in self.inputs
+            if one.name in self.categories or one.values[0] != "0"
         }
-        odd = (p.attribute for p in places if p.label is not None and p.attribute.values)
-        self._on_where_absent = next((a for a in odd if a.values and a.values[0] == "1"), None)
+        self._on_where_absent = next(
+            (a for a in attributes if a.name in self.labels and a.values and a.values[0] == "1"),
+            None,
+        )
 
     def blocks(self, size: int) -> Iterator[Block]:
         """Yield the rows, at most `size` at a time; CSR if the first row is sparse."""
@@ -122,7 +125,7 @@ class ArffReader(Reader):
 
     def _plain(self, texts: list[bytes]) -> Block | None:
         """Parse dense rows of numbers with NumPy; None if something in them needs the other way."""
-        if not all(p.attribute.is_plain and p.codes is None for p in self._places):
+        if self.categories or not all(attribute.is_plain for attribute in self._attributes):
             return None
         for row, text in enumerate(texts):
             if text.translate(None, PLAIN_BYTES):
@@ -135,55 +138,49 @@ class ArffReader(Reader):
             table = np.loadtxt(texts, delimiter=",", comments=None, ndmin=2, dtype=np.float64)
         except ValueError:
             return None
-        if table.shape != (len(texts), len(self._places)) or too_large(table).any():
+        if table.shape != (len(texts), len(self._attributes)) or too_large(table).any():
             return None
-        for index, place in enumerate(self._places):
-            column = table[:, index]
-            if place.label is not None or place.attribute.values is not None:
-                domain = list(place.bits.values()) or [0.0, 1.0]
+        for one, column in zip(self._attributes, table.T, strict=True):
+            is_label = one.name in self.labels
+            if is_label or one.values is not None:
+                domain = [float(value) for value in one.values or "01"]
                 fits = (column == domain[0]) | (column == domain[-1])
-                if not (fits if place.label is not None else fits | np.isnan(column)).all():
+                if not (fits if is_label else fits | np.isnan(column)).all():
                     return None
-        X = table[:, [place.column is not None for place in self._places]]
-        Y = table[:, [place.label is not None for place in self._places]] == 1.0
+        X = table[:, [one.name in self.inputs for one in self._attributes]]
+        Y = table[:, [one.name in self.labels for one in self._attributes]] == 1.0
         return Block(X, compact_indicator(Y))
 
     def _token_by_token(self, batch: list[tuple[int, bytes]], sparse: bool) -> Block:
-        cells: list[dict[int, float]] = []
-        relevant: list[list[int]] = []
-        unknown: list[list[int]] = []
-        for number, text in batch:
-            cells.append({})
-            relevant.append([])
-            unknown.append([])
+        found: list[tuple[list[str | None], list[int], list[int]]]
+        found = [([], [], []) for _ in self._attributes]
+        for row, (number, text) in enumerate(batch):
             try:
-                row = text.decode(self._encoding)
-                self._read_row(row, cells[-1], relevant[-1], unknown[-1])
+                for index, value in self._values_of(text.decode(self._encoding)):
+                    values, lines, rows = found[index]
+                    values.append(value)
+                    lines.append(number)
+                    rows.append(row)
             except UnicodeDecodeError as error:
                 raise self._lines.error(f"is not {self._encoding} ({error})", number) from error
             except ValueError as error:
                 if isinstance(error, DataError):
                     raise
                 raise self._lines.error(str(error), number) from error
-        return Block(
-            from_cells(cells, len(self.features), sparse),
-            from_relevant(relevant, len(self.labels), unknown),
-        )
+        table = {name: Cells(*cells) for name, cells in zip(self._by_name, found, strict=True)}
+        return self._block(table, len(batch), sparse)
 
-    def _read_row(
-        self, row: str, cells: dict[int, float], on: list[int], unknown: list[int]
-    ) -> None:
-        """Read a row of either kind into its feature cells, relevant and unknown labels."""
-        places = self._places
+    def _values_of(self, row: str) -> Iterator[tuple[int, str | None]]:
+        """The values of a row of either kind, with the index of their attribute."""
+        n = len(self._attributes)
         if not row.startswith("{"):
             values = split_dense(row)
-            if len(values) != len(places):
+            if len(values) != n:
                 raise ValueError(
                     f"the row has {len(values)} value{'' if len(values) == 1 else 's'}, but the header "
-                    f"names {len(places)} attributes"
+                    f"names {n} attributes"
                 )
-            for place, value in zip(places, values, strict=True):
-                self._put(place, value, cells, on, unknown)
+            yield from enumerate(values)
             return
         if (label := self._on_where_absent) is not None:
             raise self._lines.error(
@@ -193,89 +190,62 @@ class ArffReader(Reader):
             )
         seen: set[int] = set()
         for index, value in split_sparse(row):
-            if index >= len(places):
+            if index >= n:
                 raise ValueError(
-                    f"the sparse row has the index {index}, but the header names "
-                    f"{len(places)} attributes (the first is 0)"
+                    f"the sparse row has the index {index}, but the header names {n} attributes (the first is 0)"
                 )
             if index in seen:
                 raise ValueError(f"the sparse row has the index {index} twice")
             seen.add(index)
-            self._put(places[index], value, cells, on, unknown)
+            yield index, value
         for index in self._absent.keys() - seen:
-            self._put(places[index], self._absent[index], cells, on, unknown)
+            yield index, self._absent[index]
 
-    def _put(
-        self,
-        place: Place,
-        text: str | None,
-        cells: dict[int, float],
-        on: list[int],
-        unknown: list[int],
-    ) -> None:
-        """Encode one value into the row's feature cells, or its relevant or unknown labels."""
-        attribute = place.attribute
-        if place.label is not None:
-            if text is None:
-                unknown.append(place.label)
-                return
-            number = _number(place, text)
-            if number not in (0.0, 1.0):
-                raise ValueError(
-                    f"the label {attribute.name!r} has {text!r}, but must have 0 or 1, or ? for unknown"
+    def _numbers(self, cells: Cells, column: str) -> FloatArray:
+        attribute = self._by_name[column]
+        # A domain {0,1} takes 1.0 as well, as files written by way of floats have it.
+        domain = None if attribute.values is None else {float(v) for v in attribute.values}
+        known: dict[str | None, float] = {None: math.nan}
+        for text, line in zip(cells.values, cells.lines, strict=True):
+            if text in known:
+                continue
+            try:
+                known[text] = number_in(text)
+                fits = domain is None or known[text] in domain
+            except ValueError:
+                fits = False
+            if not fits:
+                raise self._lines.error(_misfit(attribute, text), line)
+        return np.array([known[text] for text in cells.values], np.float64)
+
+    def _bits(self, cells: Cells, column: str) -> FloatArray:
+        bits = self._numbers(cells, column)
+        for text, bit, line in zip(cells.values, bits, cells.lines, strict=True):
+            if text is not None and bit not in (0.0, 1.0):
+                message = (
+                    f"the label {column!r} has {text!r}, but must have 0 or 1, or ? for unknown"
                 )
-            if number == 1.0:
-                on.append(place.label)
-        elif place.column is not None:
-            if place.codes is None:
-                cells[place.column] = math.nan if text is None else _number(place, text)
-            elif text in place.codes:
-                cells[place.column + place.codes[text]] = 1.0
-            else:
-                if text is not None:
-                    self._count_unseen(attribute, text)
-                cells.update((place.column + code, math.nan) for code in place.codes.values())
+                raise self._lines.error(message, line)
+        return bits
 
-    def _count_unseen(self, attribute: Attribute, text: str) -> None:
-        if attribute.values is not None and text not in attribute.values:
-            raise ValueError(_unknown_value(attribute, text))
-        if self._unseen is None:
-            raise ValueError(
-                f"the attribute {attribute.name!r} has {text!r}, which is not one of its categories"
-            )
-        self._unseen.add(f"{attribute.name}={text}")
-
-
-def _number(place: Place, text: str) -> float:
-    if (bit := place.bits.get(text)) is not None:
-        return bit
-    attribute = place.attribute
-    try:
-        number = number_in(text)
-    except ValueError:
+    def _one_hot(self, cells: Cells, column: str, known: list[str]) -> FloatArray:
+        attribute = self._by_name[column]
         if attribute.values is not None:
-            raise ValueError(_unknown_value(attribute, text)) from None
-        raise ValueError(
-            f"the attribute {attribute.name!r} is numeric, but has the value {text!r}"
-        ) from None
-    # A domain {0,1} takes 1.0 as well, as files written by way of floats have it.
-    if attribute.values is not None and number not in place.bits.values():
-        raise ValueError(_unknown_value(attribute, text))
-    if abs(number) > LARGEST_VALUE:
-        raise ValueError(
-            f"the attribute {attribute.name!r} has {large_text(number)}, but must have {ALLOWED_NUMBERS}"
-        )
-    return number
+            domain = {None, *attribute.values}
+            for text, line in zip(cells.values, cells.lines, strict=True):
+                if text not in domain:
+                    raise self._lines.error(_misfit(attribute, text), line)
+        return super()._one_hot(cells, column, known)
 
 
-def _unknown_value(attribute: Attribute, text: str) -> str:
-    return (
-        f"the attribute {attribute.name!r} has the value {text!r}, but its domain is "
-        f"{str(attribute).removeprefix('nominal ')}"
-    )
+def _misfit(attribute: Attribute, text: str) -> str:
+    if attribute.values is None:
+        return f"the column {attribute.name!r} is numeric, but has the value {text!r}"
+    domain = str(attribute).removeprefix("nominal ")
+    return f"the column {attribute.name!r} has the value {text!r}, but its domain is {domain}"
 
 
-def _label_names(source: Source, labels: Any) -> list[str]:
+def _label_names(source: Source, labels: Any) -> Sequence[str]:
     """Names of the labels: given, from the xml given, or from the xml beside the file."""
     if isinstance(labels, int):
         raise TypeError(f"labels is {labels}, but an arff file needs the names of its labels")
@@ -284,7 +254,7 @@ def _label_names(source: Source, labels: Any) -> list[str]:
             raise ValueError(f"labels is {os.fspath(labels)!r}: give a list of names, or an xml")
         return read_label_names(labels)
     if labels is not None:
-        return [str(label) for label in labels]
+        return tuple(str(label) for label in labels)
     candidates: list[Path] = []
     if is_path(source):
         base, folder = stem(source), Path(source_name(source)).parent

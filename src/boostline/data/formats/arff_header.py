@@ -1,4 +1,4 @@
-"""The header of an ARFF file: attributes and their types, and what becomes of each.
+"""The header of an ARFF file: attributes and their types.
 
 ARFF is Weka's format; https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/
 """
@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from boostline.contract.advice import advice
-from boostline.contract.frames import near_name
-from boostline.data.errors import DataError
 from boostline.data.formats.arff_tokens import BLANKS, read_value
 from boostline.data.source import LineReader
 
@@ -42,34 +38,6 @@ class Attribute:
             return f"of type {self.kind}"
         shown = ", ".join(self.values[:8]) + (", ..." if len(self.values) > 8 else "")
         return f"nominal {{{shown}}}"
-
-
-@dataclass(frozen=True)
-class Place:
-    """What becomes of an attribute: the label `label`, features from `column` on, or nothing.
-
-    `codes` are the places of a nominal attribute's values among its 0/1 columns.
-    """
-
-    attribute: Attribute
-    label: int | None = None
-    column: int | None = None
-    codes: dict[str, int] | None = None
-
-    @cached_property
-    def bits(self) -> dict[str, float]:
-        """What the values of a domain {0,1} are as numbers."""
-        if self.attribute.is_plain:
-            return {value: float(value) for value in self.attribute.values or ()}
-        return {}
-
-    @property
-    def features(self) -> list[str]:
-        """Names of its columns of X."""
-        if self.column is None:
-            return []
-        name = self.attribute.name
-        return [name] if self.codes is None else [f"{name}={value}" for value in self.codes]
 
 
 def read_header(lines: LineReader, encoding: str) -> list[Attribute]:
@@ -131,51 +99,7 @@ def _parse_attribute(text: str, line: int) -> Attribute:
     raise ValueError(f"does not close the {{ of the attribute {name!r}")
 
 
-def lay_out(
-    attributes: list[Attribute],
-    labels: Sequence[str],
-    drop: Collection[str],
-    categories: Mapping[str, Sequence[str]],
-    path: str,
-) -> list[Place]:
-    """Decide for every attribute whether it is a label, a feature or dropped."""
-    known = {attribute.name for attribute in attributes}
-    for what, names in (("label", labels), ("dropped attribute", drop), ("category", categories)):
-        for name in names:
-            if name not in known:
-                meant = near_name(name, list(known))
-                raise DataError(
-                    f"has no attribute {name!r}, which is named as a {what}"
-                    + (f"; is {meant!r} meant?" if meant else ""),
-                    path=path,
-                )
-    wanted, dropped = set(labels), set(drop)
-    if both := wanted & dropped:
-        raise ValueError(f"drop has {min(both)!r}, which is also named as a label")
-    places: list[Place] = []
-    n_labels = n_features = 0
-    for attribute in attributes:
-        if attribute.name in dropped:
-            places.append(Place(attribute))
-        elif attribute.name in categories and attribute.name not in wanted:
-            codes = {str(value): code for code, value in enumerate(categories[attribute.name])}
-            places.append(Place(attribute, column=n_features, codes=codes))
-            n_features += len(codes)
-        elif (reason := _unfit(attribute, attribute.name in wanted)) is not None:
-            raise DataError(reason, path=path, line=attribute.line)
-        elif attribute.name in wanted:
-            places.append(Place(attribute, label=n_labels))
-            n_labels += 1
-        else:
-            codes = None
-            if not attribute.is_plain:
-                codes = {value: code for code, value in enumerate(attribute.values or ())}
-            places.append(Place(attribute, column=n_features, codes=codes))
-            n_features += len(places[-1].features)
-    return places
-
-
-def _unfit(attribute: Attribute, is_label: bool) -> str | None:
+def why_unfit(attribute: Attribute, is_label: bool) -> str | None:
     """Say why an attribute can be neither label nor feature."""
     without = advice(
         f"pass drop=[{attribute.name!r}]", f"give --drop {shlex.quote(attribute.name)}"

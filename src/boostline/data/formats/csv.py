@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 from typing import Any, BinaryIO
@@ -15,7 +15,7 @@ from boostline.contract.advice import advice
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError
 from boostline.data.formats.reader import number_in
-from boostline.data.formats.tables import Categories, Drop, TableReader, encode_or_drop
+from boostline.data.formats.tables import Categories, Cells, Drop, TableReader, encode_or_drop
 from boostline.data.source import (
     MAX_LINE_BYTES,
     LineReader,
@@ -57,13 +57,15 @@ class CsvReader(TableReader):
         """Yield blocks of `size` rows, the last one shorter."""
         while batch := list(islice(self._rows, size)):
             columns = zip(*(row for _, row in batch), strict=True)
-            cells = dict(zip(self._columns, columns, strict=True))
-            yield self._block(cells, [number for number, _ in batch])
+            lines = [number for number, _ in batch]
+            table = {c: Cells(v, lines) for c, v in zip(self._columns, columns, strict=True)}
+            yield self._block(table, len(batch))
 
     def skip(self, n: int | None = None) -> int:
         return sum(1 for _ in islice(self._rows, n))
 
-    def _numbers(self, values: Any, column: str, numbers: Sequence[int]) -> FloatArray:
+    def _numbers(self, cells: Cells, column: str) -> FloatArray:
+        values = cells.values
         text = "".join(values)
         if text.isascii() and "_" not in text:  # float takes no more than number_in then
             with suppress(ValueError):
@@ -77,7 +79,7 @@ class CsvReader(TableReader):
                     raise DataError(
                         f"the column {column!r} has {cell!r}, which is no number; {encode_or_drop(column)}",
                         path=self.name,
-                        line=numbers[i],
+                        line=cells.lines[i],
                     ) from None
         return found
 

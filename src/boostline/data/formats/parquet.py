@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from boostline.array_types import FloatArray
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError, need
-from boostline.data.formats.tables import Categories, Drop, TableReader, encode_or_drop
+from boostline.data.formats.tables import Categories, Cells, Drop, TableReader, encode_or_drop
 from boostline.data.source import Source, source_name
 from boostline.data.unseen import Unseen
 
@@ -44,12 +44,12 @@ class ParquetReader(TableReader):
         batches = self._parquet.batches([*self.inputs, *self.labels], size, self._first_group)
         for pieces in _in_blocks(batches, size):
             table = pa.Table.from_batches(pieces)
-            cells = {name: table.column(name) for name in table.column_names}
+            rows = range(first, first + table.num_rows)
+            cells = {name: Cells(table.column(name), rows) for name in table.column_names}
             for name in (*self.categories, *self.labels):
-                cells[name] = self._values(cells[name], name)
-            numbers = range(first, first + table.num_rows)
-            yield self._block(cells, numbers)
-            first = numbers.stop
+                cells[name] = Cells(self._values(cells[name].values, name), rows)
+            yield self._block(cells, len(rows))
+            first = rows.stop
 
     def skip(self, n: int | None = None) -> int:
         """Whole row groups only."""
@@ -65,16 +65,16 @@ class ParquetReader(TableReader):
             raise DataError(f"the column {column!r} is of type {values.type}", path=self.name)
         return values.to_pylist()  # type: ignore[no-any-return]
 
-    def _numbers(self, values: Any, column: str, numbers: Sequence[int]) -> FloatArray:
+    def _numbers(self, cells: Cells, column: str) -> FloatArray:
         pa = need("pyarrow", "reading parquet")
-        kind = values.type
+        kind = cells.values.type
         plain = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind)
         if not plain and not pa.types.is_boolean(kind) and not pa.types.is_decimal(kind):
             raise DataError(
                 f"the column {column!r} is of type {kind}; {encode_or_drop(column)}",
                 path=self.name,
             )
-        return values.cast(pa.float64(), safe=False).to_numpy()  # type: ignore[no-any-return]
+        return cells.values.cast(pa.float64(), safe=False).to_numpy()  # type: ignore[no-any-return]
 
 
 class ParquetRows:

@@ -1,11 +1,12 @@
-"""What CSV and Parquet share: tables of named columns."""
+"""What ARFF, CSV and Parquet share: tables of named columns."""
 
 from __future__ import annotations
 
 import shlex
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, TypeAlias
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,10 @@ from boostline.array_types import FloatArray
 from boostline.contract.advice import advice
 from boostline.contract.frames import meant_or_there
 from boostline.contract.rows import ALLOWED_NUMBERS, large_text, too_large
-from boostline.data.dataset import Block
+from boostline.data.dataset import MAX_DENSE_LABELS, Block
 from boostline.data.errors import DataError, first_repeated
 from boostline.data.formats.reader import Chooser, Reader, chosen
-from boostline.data.matrices import compact_indicator
+from boostline.data.matrices import Filled, indicator
 from boostline.data.unseen import Unseen
 
 Drop: TypeAlias = "Sequence[str] | Chooser[Sequence[str] | None] | None"
@@ -28,6 +29,14 @@ Categories: TypeAlias = (
 #: How a text column may write the two values of a label.
 LABEL_TEXT = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
 _MISSING, _UNSEEN = -1, -2
+
+
+class Cells(NamedTuple):
+    """Values of a column, with the lines of the file in which they stand, and their rows in the block."""
+
+    values: Any
+    lines: Sequence[int]
+    rows: Any = slice(None)
 
 
 class TableReader(Reader):
@@ -45,14 +54,15 @@ class TableReader(Reader):
         drop: Drop,
         categories: Categories,
         unseen: Unseen | None,
+        declared: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> None:
+        """Decide it; `declared` are the categories that the file itself names."""
         self.name = name
         self._unseen = unseen
         twice = first_repeated(columns)
         if twice is not None:
             raise DataError(f"has the column {twice!r} twice", path=name, line=1)
         drop, categories = chosen(drop, columns) or (), chosen(categories, columns) or {}
-        self.categories = {column: [str(v) for v in given] for column, given in categories.items()}
         wanted = _label_columns(chosen(labels, columns), name)
         known, dropped = set(columns), set(drop)
         for named, names in (
@@ -72,44 +82,45 @@ class TableReader(Reader):
         is_label = set(wanted)
         self.labels = [column for column in columns if column in is_label]
         self.inputs = [c for c in columns if c not in is_label and c not in dropped]
+        given = {**{c: v for c, v in declared.items() if c in self.inputs}, **categories}
+        self.categories = {column: [str(v) for v in values] for column, values in given.items()}
         self.features: list[str] = []
         for column in self.inputs:
             values = self.categories.get(column)
             self.features += [column] if values is None else [f"{column}={v}" for v in values]
 
     @abstractmethod
-    def _numbers(self, values: Any, column: str, numbers: Sequence[int]) -> FloatArray:
+    def _numbers(self, cells: Cells, column: str) -> FloatArray:
         """A column as numbers; what is missing is NaN."""
 
-    def _block(self, cells: Mapping[str, Any], numbers: Sequence[int]) -> Block:
-        """Encode columns whose rows stand in the lines `numbers` of the file."""
-        X = np.empty((len(numbers), len(self.features)))
-        position = 0
+    def _block(self, table: Mapping[str, Cells], n_rows: int, sparse: bool = False) -> Block:
+        """Encode the columns of some rows; where a column has no value it is 0."""
+        X = Filled(n_rows, len(self.features), sparse)
         for column in self.inputs:
+            cells = table[column]
             known = self.categories.get(column)
-            if known is None:
-                X[:, position] = self._numbers(cells[column], column, numbers)
-                position += 1
-            else:
-                encoded = self._one_hot(cells[column], column, known, numbers)
-                X[:, position : position + len(known)] = encoded
-                position += len(known)
-        if (bad := np.argwhere(too_large(X))).size:
-            row, feature = bad[0]
-            raise DataError(
-                f"the column {self.features[feature]!r} has {large_text(X[row, feature])}, but must have "
-                f"{ALLOWED_NUMBERS}",
-                path=self.name,
-                line=numbers[int(row)],
-            )
-        Y = np.empty((len(numbers), len(self.labels)), np.int64)
-        for i, column in enumerate(self.labels):
-            Y[:, i] = self._codes(cells[column], _bit_of, column, numbers)
-        return Block(X, compact_indicator(np.where(Y < 0, np.nan, Y) if (Y < 0).any() else Y == 1))
+            if known is not None:
+                X.put(cells.rows, self._one_hot(cells, column, known))
+                continue
+            values = self._numbers(cells, column)
+            if (bad := np.flatnonzero(too_large(values))).size:
+                raise DataError(
+                    f"the column {column!r} has {large_text(values[bad[0]])}, but must have {ALLOWED_NUMBERS}",
+                    path=self.name,
+                    line=cells.lines[int(bad[0])],
+                )
+            X.put(cells.rows, values[:, None])
+        Y = Filled(n_rows, len(self.labels), len(self.labels) > MAX_DENSE_LABELS)
+        for column in self.labels:
+            Y.put(table[column].rows, self._bits(table[column], column)[:, None])
+        return Block(X.matrix(), indicator(Y.matrix()))
 
-    def _one_hot(
-        self, values: Sequence[Any], column: str, known: list[str], numbers: Sequence[int]
-    ) -> FloatArray:
+    def _bits(self, cells: Cells, column: str) -> FloatArray:
+        """A label: 1, 0, or NaN for unknown."""
+        codes = self._codes(cells, _bit_of, column)
+        return np.where(codes < 0, np.nan, codes)
+
+    def _one_hot(self, cells: Cells, column: str, known: list[str]) -> FloatArray:
         place = {value: i for i, value in enumerate(known)}
 
         def code_of(value: Any, column: str) -> int:
@@ -119,34 +130,30 @@ class TableReader(Reader):
                 )
             return _UNSEEN if code is None else code
 
-        codes = self._codes(values, code_of, column, numbers)[:, None]
+        codes = self._codes(cells, code_of, column)[:, None]
         return np.where(codes < 0, np.nan, codes == np.arange(len(known)))
 
     def _codes(
-        self,
-        values: Sequence[Any],
-        code_of: Callable[[Any, str], int],
-        column: str,
-        numbers: Sequence[int],
+        self, cells: Cells, code_of: Callable[[Any, str], int], column: str
     ) -> NDArray[np.int64]:
         """The code of each value; negative for one that is missing or unseen."""
         codes: dict[Any, int] = {None: _MISSING}
-        for value in dict.fromkeys(values):
+        for value in dict.fromkeys(cells.values):
             if value in codes:
                 continue
             try:
                 codes[value] = code_of(value, column)
             except ValueError as error:
                 if value not in self.missing:
-                    line = numbers[values.index(value)]
+                    line = cells.lines[cells.values.index(value)]
                     raise DataError(str(error), path=self.name, line=line) from None
                 codes[value] = _MISSING
         for value, code in codes.items():
             if code == _UNSEEN and value in self.missing:
                 codes[value] = _MISSING
             elif code == _UNSEEN and self._unseen is not None:
-                self._unseen.add(f"{column}={value}", values.count(value))
-        return np.array([codes[value] for value in values], np.int64)
+                self._unseen.add(f"{column}={value}", cells.values.count(value))
+        return np.array([codes[value] for value in cells.values], np.int64)
 
 
 def _bit_of(value: Any, column: str) -> int:
