@@ -127,8 +127,7 @@ def evaluate(
     log loss. The command first says what it will do. Ctrl-C stops and shows the results so far.
     """
     from boostline import evaluate as ev
-    from boostline.data.inputs import Input, load_data, split_commas
-    from boostline.data.texts import dataset_of_texts
+    from boostline.data.inputs import Input, dataset_of_texts, load_data, split_commas
 
     if csv + markdown + html + json > 1:
         raise typer.BadParameter("only one of --csv, --markdown, --html and --json can be given")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +9,6 @@ import typer
 
 from boostline.cli import options as o
 from boostline.contract.text_models import booster_of, is_text_model
-from boostline.data.texts import texts_to_score
 from boostline.display.tables import Table, size
 from boostline.display.terminal import note, print_json, print_pairs, print_table, shows_colours
 
@@ -53,19 +51,16 @@ def inspect(
     the learning curve and the weights over time.
     """
     from boostline import inspect as look
-    from boostline.cli.rank import load_model, report, with_text
+    from boostline.cli.rank import load_model, report
     from boostline.data import Unseen
-    from boostline.data.columns import Columns
-    from boostline.data.inputs import Input
+    from boostline.data.inputs import Input, rows_to_score
 
     if data is None and (row is not None or label is not None):
         raise typer.BadParameter("--row and --label need --data")
     if label is not None and row is None:
         raise typer.BadParameter("--label needs --row")
     loaded, record = load_model(model)
-    is_text = is_text_model(loaded)
-    known = None if is_text else Columns.of(loaded, record)
-    names = None if known is None else known.features
+    names = None if is_text_model(loaded) else loaded.features and list(map(str, loaded.features))
     recorder = look.Recorder.from_state(record["history"]) if "history" in record else None
     label_rows = None
     if recorder is not None and recorder.labels is not None:
@@ -74,11 +69,11 @@ def inspect(
     if data is not None:
         given = Input(data, None, format, drop, None, delimiter, encoding, zero_based, text)
         unseen = Unseen()
-        rows = _Rows(with_text(given, record) if is_text else given, known, unseen)
+        rows = rows_to_score(given, 256, loaded, record, unseen, with_labels=row is None)
         if row is None:
             label_rows = _ranked_labels(loaded, rows)
         else:
-            x = rows.number(row)
+            x = _row(rows, row, given.name)
             why = look.explain(loaded, x, _label(loaded, x, label), names=names)
         report(unseen, given)
     if html is not None:
@@ -101,39 +96,25 @@ def inspect(
         note(f"written: {html}")
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """The rows of a file, in the form that the model takes."""
-
-    given: Any
-    known: Any  # columns; None for texts
-    unseen: Any
-
-    def blocks(self, with_labels: bool = False) -> Any:
-        from boostline.data.inputs import rows_to_score
-
-        if self.known is None:
-            return texts_to_score(self.given, 256, with_labels)
-        return rows_to_score(self.given, 256, self.known, self.unseen, with_labels=with_labels)
-
-    def number(self, number: int) -> Any:
-        first = 1
-        for X, _ in self.blocks():
-            if number < first + X.shape[0]:
-                x = X[number - first]
-                return x.toarray().ravel() if hasattr(x, "toarray") else x
-            first += X.shape[0]
-        raise ValueError(f"--row is {number}, but {self.given.name} has {first - 1} rows")
+def _row(rows: Any, number: int, name: str) -> Any:
+    """A row of a file, in the form that the model takes."""
+    first = 1
+    for X, _ in rows:
+        if number < first + X.shape[0]:
+            x = X[number - first]
+            return x.toarray().ravel() if hasattr(x, "toarray") else x
+        first += X.shape[0]
+    raise ValueError(f"--row is {number}, but {name} has {first - 1} rows")
 
 
-def _ranked_labels(model: Any, rows: _Rows) -> Any:
+def _ranked_labels(model: Any, rows: Any) -> Any:
     """Score a labelled file, and see how each label is ranked."""
     from boostline import inspect as look
 
     losses = look.LabelLosses(model.n_labels)
     place = {tag: i for i, tag in enumerate(model.labels or ())}
-    for X, Y in rows.blocks(with_labels=True):
-        if rows.known is None:  # tags that the model does not know cannot be ranked
+    for X, Y in rows:
+        if is_text_model(model):  # tags that the model does not know cannot be ranked
             told = [{place[tag]: value for tag, value in own.items() if tag in place} for own in Y]
             losses.update(model.score(list(X)), told)
         else:

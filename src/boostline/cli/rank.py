@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -120,13 +120,12 @@ def _rank_files(
     options: dict[str, Any],
 ) -> None:
     from boostline.cli.clusters import engine_for
-    from boostline.data.texts import text_columns
     from boostline.scale import rank_files
 
     loaded, record = model_and_record
     if is_text_model(loaded):
-        told = with_text(Input("", text=options["text"]), record)
-        options |= {"text": text_columns(told), "separator": told.separator}
+        told = Input("", text=options["text"]).completed(record)
+        options |= {"text": told.text_columns(), "separator": told.separator}
         options |= {n: options[n] or getattr(told, n) for n in ("delimiter", "encoding")}
     elif options["text"] is not None:
         raise typer.BadParameter("the model is no model of texts", param_hint="--text")
@@ -186,18 +185,12 @@ def _rank_rows(
     look: _Look,
     unseen: Unseen | None,
 ) -> None:
-    from boostline.data.columns import Columns, label_names
+    from boostline.data.columns import label_names
     from boostline.data.inputs import rows_to_score
-    from boostline.data.texts import texts_to_score
     from boostline.scale.engines import LocalEngine
 
     loaded, record = model_and_record
-    if is_text_model(loaded):
-        rows: Any = texts_to_score(with_text(given, record), block)
-    elif given.text is not None:
-        raise typer.BadParameter("the model is no model of texts", param_hint="--text")
-    else:
-        rows = rows_to_score(given, block, Columns.of(loaded, record), unseen)
+    rows = rows_to_score(given, block, loaded, record, unseen)
     names = label_names(loaded)
     count = loaded.n_labels if top == 0 else min(top, loaded.n_labels)
     first = 1
@@ -272,14 +265,6 @@ def _cells(labels: list[int], numbers: list[list[float]], names: list[Any]) -> l
         " ".join([str(names[label]), *(f"{of_row[i]:.4f}" for of_row in numbers)])
         for i, label in enumerate(labels)
     ]
-
-
-def with_text(given: Input, record: dict[str, Any]) -> Input:
-    """Where the text of each row is: as said, or as the model was trained."""
-    completed = given.completed(record)
-    if completed.text is None:
-        raise ValueError("--text is not given, but must name the column with the text")
-    return replace(completed, labels=given.labels or record.get("labels_given"))
 
 
 def load_model(path: Any, threads: int = 1) -> tuple[Any, dict[str, Any]]:

@@ -15,10 +15,8 @@ import typer
 
 from boostline.cli import options as o
 from boostline.contract.text_models import booster_of, is_text_model
-from boostline.data.columns import Columns
 from boostline.data.fingerprint import Fingerprint
 from boostline.data.inputs import Input, RowStream, rows_to_learn
-from boostline.data.texts import texts_to_learn
 from boostline.display.progress import show_progress
 from boostline.display.terminal import note
 from boostline.models.settings import Algorithm, ModelOptions, make_model
@@ -88,7 +86,7 @@ class TrainingRun:
         if not os.path.isdir(path.parent):
             raise FileNotFoundError(f"there is no folder {path.parent} to save the model in")
         if given.text is not None:
-            return cls(path, chosen.make_text(), given, texts_to_learn(given, block), Recorder())
+            return cls(path, chosen.make_text(), given, rows_to_learn(given, block), Recorder())
         rows = rows_to_learn(given, block)
         model = chosen.make(rows.labels)
         model.features = rows.features
@@ -116,13 +114,9 @@ class TrainingRun:
                 f"{path} is {'a' if is_text_model(model) else 'no'} model of texts: "
                 f"{'give --text with the column' if is_text_model(model) else 'leave --text out'}"
             )
-        if is_text_model(model):
-            given = replace(given, labels=given.labels or record.get("labels_given"))
-            rows = texts_to_learn(given, block)
-        else:
-            rows = rows_to_learn(given, block, Columns.of(model, record))
-            if model.features is None:
-                model.features = rows.features
+        rows = rows_to_learn(given, block, model, record)
+        if not is_text_model(model) and model.features is None:
+            model.features = rows.features
         recorder = Recorder.from_state(record["history"]) if "history" in record else Recorder()
         if given.labels is None:
             given = replace(given, labels=record.get("labels_given"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +36,7 @@ class Columns:
     categories: dict[str, list[str]] | None
 
     @classmethod
-    def of(cls, model: Any, record: dict[str, Any]) -> Columns:
+    def of(cls, model: Any, record: Mapping[str, Any]) -> Columns:
         """Those of a model and of what `boostline train` saved with it."""
         features = model.features
         names = label_names(model)

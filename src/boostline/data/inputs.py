@@ -5,15 +5,23 @@ from __future__ import annotations
 import codecs
 import fnmatch
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from boostline.contract.advice import advice
+from boostline.contract.frames import column_order
+from boostline.contract.text_models import is_text_model
 from boostline.data.columns import Arranged, Columns, parse_categories
-
-if TYPE_CHECKING:
-    from boostline.data import Dataset, Unseen
-    from boostline.data.formats import Reader
+from boostline.data.dataset import Dataset
+from boostline.data.formats import FORMATS, Reader, format_of
+from boostline.data.loading import load
+from boostline.data.named_sets import NAMED_SETS, refuse_unknown_name
+from boostline.data.streaming import stream
+from boostline.data.texts import text_blocks
+from boostline.data.unseen import Unseen
 
 #: What a model remembers of the file that it was trained with, beside the labels.
 _REMEMBERED = ("drop", "categories", "delimiter", "encoding", "zero_based", "text", "separator")
@@ -40,8 +48,6 @@ class Input:
 
     def reader(self) -> type[Reader]:
         """That of its format; standard input is csv if nothing else was said."""
-        from boostline.data.formats import FORMATS, format_of
-
         if self.source == "-" and self.format is None:
             return FORMATS["csv"]
         return FORMATS[format_of(self.source, self.format)]
@@ -64,13 +70,24 @@ class Input:
             "zero_based": self.zero_based,
         }
 
+    def text_columns(self) -> list[str]:
+        """The columns that are put together to one text."""
+        columns = split_commas(self.text)
+        if not columns:
+            raise ValueError(
+                f"{advice('text', '--text')} is not given, but must name the column with the text"
+            )
+        return columns
+
     def record(self) -> dict[str, Any]:
         """What ``boostline train`` saves of it with the model."""
         return {"labels_given": self.labels, **{n: getattr(self, n) for n in _REMEMBERED}}
 
-    def completed(self, record: dict[str, Any]) -> Input:
-        """Options that are not given again are those of the training."""
+    def completed(self, record: Mapping[str, Any]) -> Input:
+        """Options that are not given again are those of the training; of a text model also the labels."""
         known: dict[str, Any] = {n: record.get(n) for n in _REMEMBERED}
+        if record.get("text") is not None:
+            known["labels"] = record.get("labels_given")
         return replace(self, **{n: v for n, v in known.items() if getattr(self, n) is None})
 
 
@@ -87,11 +104,20 @@ class RowStream:
         yield from self.blocks
 
 
-def rows_to_learn(given: Input, block: int, known: Columns | None = None) -> RowStream:
-    """Rows with labels; of a named set its train rows.
+def rows_to_learn(
+    given: Input, block: int, model: Any = None, record: Mapping[str, Any] | None = None
+) -> RowStream:
+    """Rows with labels, or texts with tags; of a named set its train rows.
 
-    With `known` columns the rows come in their order, and a file with others is refused.
+    For a `model`, and what was saved with it, rows come in the order of its columns, and a file with others is refused.
     """
+    if given.text is not None:
+        if not given.labels:
+            raise ValueError(
+                "--labels is not given, but with --text must name the column of the tags, or several columns of 0 and 1"
+            )
+        return RowStream(_texts(given, block, named_labels(given.labels)), [], [])
+    known = None if model is None else Columns.of(model, record or {})
     whole = whole_set(given)
     if whole is not None:
         train = whole.train
@@ -110,19 +136,29 @@ def rows_to_learn(given: Input, block: int, known: Columns | None = None) -> Row
 def rows_to_score(
     given: Input,
     block: int,
-    known: Columns,
+    model: Any,
+    record: Mapping[str, Any],
     unseen: Unseen | None,
     with_labels: bool = False,
 ) -> RowStream:
-    """Rows whose features are in the model's order; what the model does not know is left out.
+    """Rows whose features are in the model's order, or texts; what the model does not know is left out.
 
     Parameters
     ----------
+    record
+        What was saved with the model: options that are not given again are those of the training.
     unseen
         Counts values that the model has never seen, which are missing values then; None: they are errors.
     with_labels
         Whether the labels are read; else the rows need none.
     """
+    if is_text_model(model):
+        given = given.completed(record)
+        labels = named_labels(given.labels or []) if with_labels else []
+        return RowStream(_texts(given, block, labels), [], [])
+    if given.text is not None:
+        raise ValueError(f"{advice('text', '--text')} is given, but the model is no model of texts")
+    known = Columns.of(model, record)
 
     def left_out(columns: list[str]) -> list[str]:
         return known.to_leave_out(columns, with_labels)
@@ -139,10 +175,27 @@ def rows_to_score(
     return _in_order(given, rows, known, with_labels)
 
 
+def _texts(given: Input, block: int, labels: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+    """Blocks of texts and tags, as arrays of objects."""
+    options = given.options()
+    for name in ("drop", "categories", "zero_based"):
+        if options[name] is not None:
+            raise ValueError(
+                f"{advice(name, '--' + name.replace('_', '-'))} has no meaning with {advice('text', '--text')}"
+            )
+    columns = given.text_columns()
+    kind, separator = given.reader().format, given.separator or "|"
+    how = {name: options[name] for name in ("delimiter", "encoding")}
+    for both in text_blocks(
+        given.source, columns, labels, size=block, format=kind, separator=separator, **how
+    ):
+        texts, tags = (np.empty(len(values), dtype=object) for values in both)
+        texts[:], tags[:] = both
+        yield texts, tags
+
+
 def _in_order(given: Input, rows: RowStream, known: Columns, with_labels: bool) -> RowStream:
     """The columns in the model's order. Those without names are matched by their places: there must be as many."""
-    from boostline.contract.frames import column_order
-
     order = column_order(rows.features, known.features, given.name, "features")
     names = known.labels if with_labels and known.has_label_names else None
     label_order = names and column_order(rows.labels, names, given.name, "labels")
@@ -165,9 +218,6 @@ def _in_order(given: Input, rows: RowStream, known: Columns, with_labels: bool) 
 
 def whole_set(given: Input, **more: Any) -> Dataset | None:
     """A named set or a MULAN folder; None for a file. A misspelt name is refused."""
-    from boostline import data
-    from boostline.data.named_sets import NAMED_SETS, refuse_unknown_name
-
     is_named = given.source in NAMED_SETS and not os.path.exists(given.source)
     if not is_named and not os.path.isdir(given.source):
         refuse_unknown_name(given.source)
@@ -175,19 +225,52 @@ def whole_set(given: Input, **more: Any) -> Dataset | None:
     labels: Any = given.labels
     if labels is not None and len(labels) == 1 and labels[0].endswith(".xml"):
         labels = labels[0]
-    return data.load(given.source, labels=labels, format=given.format, **given.options(), **more)
+    return load(given.source, labels=labels, format=given.format, **given.options(), **more)
 
 
 def load_data(given: Input, **more: Any) -> Dataset:
     """A whole data set: a named set, a folder or a file."""
-    from boostline import data
-
     whole = whole_set(given, **more)
     if whole is not None:
         return whole
     reader = given.reader()
     labels = _labels(given, reader)
-    return data.load(given.source, labels=labels, format=reader.format, **given.options(), **more)
+    return load(given.source, labels=labels, format=reader.format, **given.options(), **more)
+
+
+def dataset_of_texts(
+    given: Input, test: str | None, train_rows: int | None
+) -> tuple[Any, list[str]]:
+    """A data set whose only feature is the number of the text, and the texts."""
+    texts: list[str] = []
+    tags: list[dict[str, Any]] = []
+    sizes = []
+    for source in (given.source, *([] if test is None else [test])):
+        for some, own in rows_to_learn(replace(given, source=source), 1024):
+            texts += list(some)
+            tags += list(own)
+        sizes.append(len(texts))
+    labels = sorted({tag for row in tags for tag in row})
+    if len(labels) < 2:
+        raise ValueError(f"{given.name} has {len(labels)} tags, but ranking needs at least 2")
+    place = {tag: i for i, tag in enumerate(labels)}
+    Y = np.zeros((len(texts), len(labels)))
+    for i, row in enumerate(tags):
+        for tag, value in row.items():
+            Y[i, place[tag]] = np.nan if value is None else value
+    known = not np.isnan(Y).any()
+    n_train = train_rows if test is None else sizes[0]
+    return (
+        Dataset(
+            np.arange(len(texts), dtype=np.float64)[:, None],
+            Y.astype(np.bool_) if known else Y,
+            len(texts) if n_train is None else n_train,
+            labels=labels,
+            features=["text"],
+            name=given.name,
+        ),
+        texts,
+    )
 
 
 def _rows_of_file(
@@ -198,8 +281,6 @@ def _rows_of_file(
     left_out: Callable[[list[str]], list[str]] | None = None,
     unseen: Unseen | None = None,
 ) -> RowStream:
-    from boostline import data
-
     reader = given.reader()
     options = given.options()
     labels: Any = ()
@@ -217,8 +298,8 @@ def _rows_of_file(
                 options["drop"] = lambda columns: [*dict.fromkeys([*dropped, *left_out(columns)])]
         if "unseen" in reader.options():
             options["unseen"] = unseen
-    stream = data.stream(given.source, block=block, labels=labels, format=reader.format, **options)
-    return RowStream(stream, stream.features, stream.labels)
+    rows = stream(given.source, block=block, labels=labels, format=reader.format, **options)
+    return RowStream(rows, rows.features, rows.labels)
 
 
 def _known_options(known: Columns, reader: type[Reader], options: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from boostline.contract.numbers import whole_number
 from boostline.contract.rows import read_rows
 from boostline.contract.text_models import is_text_model, refuse_texts
+from boostline.data import Unseen
 from boostline.data.errors import need
+from boostline.data.inputs import Input, rows_to_score
 from boostline.display.progress import ProgressLike, show_progress
 from boostline.metrics import Metric
 from boostline.saving.atomic import replace_file
@@ -209,7 +211,11 @@ def _rank_file(model: Any, wanted: _Ranking) -> tuple[int, bool]:
     n_rows = 0
     with replace_file(wanted.target) as file, parquet.ParquetWriter(file, schema) as writer:
         key_blocks = iter(()) if copied is None else _key_blocks(copied, wanted.keys)
-        for X in _rows_to_score(model, wanted.part):
+        options = wanted.part.options
+        how = {n: v for n, v in options.items() if n in Input.__dataclass_fields__}
+        given, unseen = Input(wanted.part.path, **{**how, "labels": None}), Unseen()
+        rows = rows_to_score(given, BLOCK, model, {}, options.get("unseen", unseen))
+        for X, _ in rows:
             scores = np.atleast_2d(model.score(X))
             count = min(wanted.top, scores.shape[1])
             order = np.argsort(-scores, axis=1, kind="stable")[:, :count]
@@ -232,22 +238,6 @@ def _rank_file(model: Any, wanted: _Ranking) -> tuple[int, bool]:
 def _key_blocks(file: Any, keys: Sequence[str]) -> Iterator[list[Any]]:
     for batch in file.iter_batches(batch_size=BLOCK, columns=list(keys), use_threads=False):
         yield [batch.column(key) for key in keys]
-
-
-def _rows_to_score(model: Any, part: FilePart) -> Iterator[Any]:
-    from boostline.data import Unseen
-    from boostline.data.columns import Columns
-    from boostline.data.inputs import Input, rows_to_score
-    from boostline.data.texts import texts_to_score
-
-    told = {n: v for n, v in part.options.items() if n in Input.__dataclass_fields__}
-    given = Input(part.path, **{**told, "labels": None})
-    if is_text_model(model):
-        yield from (texts for texts, _ in texts_to_score(given, BLOCK))
-        return
-    unseen = part.options.get("unseen", Unseen())
-    for X, _ in rows_to_score(given, BLOCK, Columns.of(model, {}), unseen):
-        yield X
 
 
 def _digest(model: Any) -> str:
