@@ -167,3 +167,17 @@ def test_closed_standard_input_and_narrow_locales_are_no_internal_errors(tmp_pat
         == 0
     )
     assert run("boostline inspect m.blm").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("train", "Missing argument 'data'; see boostline train --help"),
+        ("train d.csv --nope", "No such option: --nope"),
+        ("train a.csv b.csv -m m.blm", "several files need --jobs or --dask; see boostline train"),
+        ("rank m.blm a.csv --jobs 0", "Invalid value for --jobs: 0 is neither a number"),
+        ("trane d.csv", "No such command 'trane'"),
+    ],
+)
+def test_wrong_usage_is_one_line_too(arguments, message, refused):
+    assert message in refused(*arguments.split(), code=2)

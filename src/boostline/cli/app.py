@@ -110,18 +110,28 @@ def run(arguments: Sequence[str] | None = None) -> None:
     app = make_app()
     try:
         with cli_messages():
-            app(args=None if arguments is None else list(arguments), prog_name="boostline")
+            words = None if arguments is None else list(arguments)
+            sys.exit(app(args=words, prog_name="boostline", standalone_mode=False) or 0)
     except KeyboardInterrupt:
         _fail("stopped", STOPPED)
     except Exception as error:
         if os.environ.get("BOOSTLINE_TRACEBACK"):
             raise
+        if isinstance(error, typer.BadParameter.__base__):  # type: ignore[arg-type]
+            _fail(*_usage(error))
         if isinstance(error, _EXPECTED):
             _fail(f"error: {_message(error)}", FAILED)
         what = f"{type(error).__name__}: {error}"
         _fail(
             f"internal error: {what}\nBOOSTLINE_TRACEBACK=1 shows where; please report it.", FAILED
         )
+
+
+def _usage(error: Any) -> tuple[str, int]:
+    """What is wrong with the options, in a line; of a group without a command nothing, since its help is shown."""
+    message = error.format_message().removeprefix("Invalid value: ").rstrip(".")
+    path = "boostline" if error.ctx is None else error.ctx.command_path
+    return f"error: {message}; see {path} --help" if message else "", error.exit_code
 
 
 def _message(error: Exception) -> str:
@@ -135,5 +145,6 @@ def _message(error: Exception) -> str:
 
 
 def _fail(text: str, code: int) -> None:
-    print(text, file=sys.stderr)
+    if text:
+        print(text, file=sys.stderr)
     sys.exit(code)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from boostline.cli import options as o
+from boostline.data.inputs import Input, load_data
 from boostline.display.tables import Table
 from boostline.display.terminal import note, print_json, print_table
 
@@ -39,22 +41,14 @@ def list_sets(json: o.JsonOption = False) -> None:
     print_table(Table(["name", "what", "place"], rows))
 
 
+@o.spread("text", "separator")
 def describe(
     source: _SourceArgument,
-    labels: o.LabelsOption = None,
-    format: o.FormatOption = None,
-    drop: o.DropOption = None,
-    categories: o.CategoriesOption = None,
-    delimiter: o.DelimiterOption = None,
-    encoding: o.EncodingOption = None,
-    zero_based: o.ZeroBasedOption = None,
+    given: Input,
     json: o.JsonOption = False,
 ) -> None:
     """Show the number of rows, features and labels, and how many labels a row has."""
-    from boostline.data.inputs import Input, load_data
-
-    given = Input(source, labels, format, drop, categories, delimiter, encoding, zero_based)
-    found = load_data(given).describe()
+    found = load_data(replace(given, source=source)).describe()
     if json:
         print_json(found.as_dict())
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from boostline.cli import options as o
+from boostline.data.inputs import Input, dataset_of_texts, load_data, split_commas
 from boostline.display.html import page
 from boostline.display.terminal import note, print_json, print_table
 from boostline.models.settings import Algorithm, ModelOptions, make_model
@@ -36,14 +38,14 @@ def register(app: typer.Typer) -> None:
     app.command("evaluate")(evaluate)
 
 
+@o.spread()
 def evaluate(
     data: Annotated[
         str,
         typer.Argument(help="A named data set, a file or a MULAN folder.", show_default=False),
     ],
-    labels: o.LabelsOption = None,
-    text: o.TextOption = None,
-    separator: o.SeparatorOption = None,
+    given: Input,
+    options: ModelOptions,
     protocol: Annotated[
         Protocol | None,
         typer.Option(
@@ -66,13 +68,6 @@ def evaluate(
             help="Number of runs of each model and order, with the seeds 0, 1, ...", min=1
         ),
     ] = 1,
-    learners: o.LearnersOption = None,
-    expert: o.ExpertOption = None,
-    steps: o.StepsOption = None,
-    drift: o.DriftOption = None,
-    max_bytes: o.MaxBytesOption = None,
-    edge: o.EdgeOption = None,
-    loss: o.LossOption = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -112,12 +107,6 @@ def evaluate(
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     html: Annotated[bool, typer.Option("--html", help="Print a page in HTML.")] = False,
-    format: o.FormatOption = None,
-    drop: o.DropOption = None,
-    categories: o.CategoriesOption = None,
-    delimiter: o.DelimiterOption = None,
-    encoding: o.EncodingOption = None,
-    zero_based: o.ZeroBasedOption = None,
     threads: o.ThreadsOption = 1,
     json: o.JsonOption = False,
 ) -> None:
@@ -127,16 +116,12 @@ def evaluate(
     log loss. The command first says what it will do. Ctrl-C stops and shows the results so far.
     """
     from boostline import evaluate as ev
-    from boostline.data.inputs import Input, dataset_of_texts, load_data, split_commas
 
     if csv + markdown + html + json > 1:
         raise typer.BadParameter("only one of --csv, --markdown, --html and --json can be given")
-    given = Input(
-        data, labels, format, drop, categories, delimiter, encoding, zero_based, text, separator
-    )
-    options = ModelOptions(learners, expert, drift, edge, loss, steps, max_bytes)
+    given = replace(given, source=data)
     makers: dict[str, Any]
-    if text is not None:
+    if given.text is not None:
         dataset, texts = dataset_of_texts(given, test, train_rows)
         makers = {
             "TextRanker" if one is Algorithm.label_ranker else one.class_name: _text_maker(

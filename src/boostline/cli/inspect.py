@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +10,7 @@ import typer
 
 from boostline.cli import options as o
 from boostline.contract.text_models import booster_of, is_text_model
+from boostline.data.inputs import Input, rows_to_score
 from boostline.display.tables import Table, size
 from boostline.display.terminal import note, print_json, print_pairs, print_table, shows_colours
 
@@ -18,8 +20,10 @@ def register(app: typer.Typer) -> None:
     app.command("inspect")(inspect)
 
 
+@o.spread("labels", "separator", "categories")
 def inspect(
     model: o.ModelArgument,
+    given: Input,
     html: Annotated[
         Path | None, typer.Option(help="Write an HTML page with pictures (needs matplotlib).")
     ] = None,
@@ -37,12 +41,6 @@ def inspect(
         str | None, typer.Option(help="With --row: explain this label.", show_default="the best")
     ] = None,
     top: Annotated[int, typer.Option(help="Number of lines in each table; 0 for all.", min=0)] = 10,
-    text: o.TextOption = None,
-    format: o.FormatOption = None,
-    drop: o.DropOption = None,
-    delimiter: o.DelimiterOption = None,
-    encoding: o.EncodingOption = None,
-    zero_based: o.ZeroBasedOption = None,
     json: o.JsonOption = False,
 ) -> None:
     """Show settings, learners, weights, features, labels and memory of a saved model.
@@ -53,7 +51,6 @@ def inspect(
     from boostline import inspect as look
     from boostline.cli.rank import load_model, report
     from boostline.data import Unseen
-    from boostline.data.inputs import Input, rows_to_score
 
     if data is None and (row is not None or label is not None):
         raise typer.BadParameter("--row and --label need --data")
@@ -67,7 +64,7 @@ def inspect(
         label_rows = _label_rows(recorder.labels, loaded)
     why = None
     if data is not None:
-        given = Input(data, None, format, drop, None, delimiter, encoding, zero_based, text)
+        given = replace(given, source=data)
         unseen = Unseen()
         rows = rows_to_score(given, 256, loaded, record, unseen, with_labels=row is None)
         if row is None:

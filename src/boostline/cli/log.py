@@ -105,19 +105,14 @@ def export(
     note(f"{n:,} events are in {to}")
 
 
+@o.spread()
 def replay(
     store: StoreOption,
+    given: ModelOptions,
     algorithm: Annotated[
         Algorithm, typer.Option("--algorithm", "-a", help="Algorithm.")
     ] = Algorithm.label_ranker,
-    learners: o.LearnersOption = None,
     seed: o.SeedOption = None,
-    expert: o.ExpertOption = None,
-    steps: o.StepsOption = None,
-    drift: o.DriftOption = None,
-    max_bytes: o.MaxBytesOption = None,
-    edge: o.EdgeOption = None,
-    loss: o.LossOption = None,
     model: Annotated[
         Path | None,
         typer.Option("--model", "-m", help="Where to save the model.", show_default=False),
@@ -127,8 +122,6 @@ def replay(
 ) -> None:
     """Learn the log with another model: an experiment on what was served. The service may be running."""
     from boostline.serve.ops import replaying
-
-    given = ModelOptions(learners, expert, drift, edge, loss, steps, max_bytes)
 
     def make(labels: list[str]) -> Any:
         return make_model(algorithm, labels, given, seed=seed, threads=threads)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +26,7 @@ def register(app: typer.Typer) -> None:
     app.command("rank")(rank)
 
 
+@o.spread("labels", "separator", "categories")
 def rank(
     model: o.ModelArgument,
     data: Annotated[
@@ -36,6 +37,7 @@ def rank(
             show_default=False,
         ),
     ],
+    given: Input,
     top: Annotated[int, typer.Option(help="Number of labels per row; 0 for all.", min=0)] = 5,
     scores: Annotated[bool, typer.Option("--scores", help="Show the scores as well.")] = False,
     why: Annotated[
@@ -46,12 +48,6 @@ def rank(
         bool,
         typer.Option("--probabilities", help="Show how likely each label is to be relevant."),
     ] = False,
-    text: o.TextOption = None,
-    format: o.FormatOption = None,
-    drop: o.DropOption = None,
-    delimiter: o.DelimiterOption = None,
-    encoding: o.EncodingOption = None,
-    zero_based: o.ZeroBasedOption = None,
     unseen: o.UnseenOption = o.Unseen.missing,
     block: o.BlockOption = 256,
     threads: o.ThreadsOption = 1,
@@ -84,12 +80,9 @@ def rank(
                 "is for rankings that are printed: leave out --out",
                 param_hint="--why, --probabilities",
             )
-        given_options: dict[str, Any] = {"format": format, "drop": drop, "delimiter": delimiter}
-        given_options |= {"encoding": encoding, "zero_based": zero_based, "text": text}
-        if unseen is o.Unseen.error:
-            given_options["unseen"] = None
         loaded = load_model(model, threads)
-        _rank_files(loaded, data, out, top, key, jobs, dask, json, given_options)
+        counted = {} if unseen is o.Unseen.missing else {"unseen": None}
+        _rank_files(loaded, given, data, out, top, key, jobs, dask, json, counted)
         return
     if dask is not None or key:
         raise typer.BadParameter(
@@ -99,7 +92,7 @@ def rank(
         raise typer.BadParameter("several files need --out, a folder for the results")
     _rank_rows(
         load_model(model, threads),
-        Input(data[0], None, format, drop, None, delimiter, encoding, zero_based, text),
+        replace(given, source=data[0]),
         block=block,
         top=top,
         jobs=jobs,
@@ -110,6 +103,7 @@ def rank(
 
 def _rank_files(
     model_and_record: tuple[Any, dict[str, Any]],
+    given: Input,
     data: list[str],
     out: Path,
     top: int,
@@ -119,19 +113,18 @@ def _rank_files(
     json: bool,
     options: dict[str, Any],
 ) -> None:
-    from boostline.cli.clusters import engine_for
     from boostline.scale import rank_files
 
     loaded, record = model_and_record
     if is_text_model(loaded):
-        told = Input("", text=options["text"]).completed(record)
-        options |= {"text": told.text_columns(), "separator": told.separator}
-        options |= {n: options[n] or getattr(told, n) for n in ("delimiter", "encoding")}
-    elif options["text"] is not None:
+        given = given.completed(record)
+        options |= {"text": given.text_columns(), "separator": given.separator}
+    elif given.text is not None:
         raise typer.BadParameter("the model is no model of texts", param_hint="--text")
-    options = {n: v for n, v in options.items() if v is not None or n == "unseen"}
+    names = ("format", "drop", "delimiter", "encoding", "zero_based")
+    options |= {n: v for n in names if (v := getattr(given, n)) is not None}
     count = loaded.n_labels if top == 0 else top
-    with engine_for(jobs, dask) as engine:
+    with o.engine_for(jobs, dask) as engine:
         made = rank_files(loaded, data, out, top=count, keys=key or (), engine=engine, **options)
     found = {"files": len(made.files), "rows": made.n_rows, "skipped": made.n_skipped}
     if json:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from boostline.cli import options as o
+from boostline.data.inputs import Input
 from boostline.display.terminal import note, print_json, print_pairs
 from boostline.models.settings import Algorithm, ModelOptions
 
@@ -19,6 +21,7 @@ def register(app: typer.Typer) -> None:
     app.command("train")(train)
 
 
+@o.spread()
 def train(
     data: Annotated[
         list[str],
@@ -31,21 +34,13 @@ def train(
     model: Annotated[
         Path, typer.Option("--model", "-m", help="File to save the model to.", show_default=False)
     ],
-    labels: o.LabelsOption = None,
-    text: o.TextOption = None,
-    separator: o.SeparatorOption = None,
+    given: Input,
+    options: ModelOptions,
     algorithm: Annotated[
         Algorithm | None,
         typer.Option("--algorithm", "-a", help="Algorithm.", show_default="label_ranker"),
     ] = None,
-    learners: o.LearnersOption = None,
     seed: o.SeedOption = None,
-    expert: o.ExpertOption = None,
-    steps: o.StepsOption = None,
-    drift: o.DriftOption = None,
-    max_bytes: o.MaxBytesOption = None,
-    edge: o.EdgeOption = None,
-    loss: o.LossOption = None,
     resume: Annotated[
         bool,
         typer.Option(
@@ -69,12 +64,6 @@ def train(
     max_rows: Annotated[
         int | None, typer.Option(help="Stop after this many rows of the input.", min=1)
     ] = None,
-    format: o.FormatOption = None,
-    drop: o.DropOption = None,
-    categories: o.CategoriesOption = None,
-    delimiter: o.DelimiterOption = None,
-    encoding: o.EncodingOption = None,
-    zero_based: o.ZeroBasedOption = None,
     block: o.BlockOption = 256,
     threads: o.ThreadsOption = 1,
     jobs: o.JobsOption = 1,
@@ -89,7 +78,6 @@ def train(
     With --jobs or --dask, several workers learn a history of many files. The model is saved at the end.
     """
     from boostline.cli.training_run import SIGNALLED, Chosen, TrainingRun
-    from boostline.data.inputs import Input
 
     if resume + append + overwrite > 1:
         raise typer.BadParameter("only one of --resume, --append and --overwrite can be given")
@@ -100,17 +88,14 @@ def train(
         )
     if append and not exists:
         raise FileNotFoundError(f"{model} does not exist, so there is nothing to append to")
-    given = Input(
-        data[0], labels, format, drop, categories, delimiter, encoding, zero_based, text, separator
-    )
-    options = ModelOptions(learners, expert, drift, edge, loss, steps, max_bytes)
+    given = replace(given, source=data[0])
     chosen = Chosen(algorithm, options, seed, threads)
     if jobs != 1 or dask is not None:
         if resume or append or max_rows is not None:
             raise typer.BadParameter(
                 "--jobs and --dask learn a whole history anew: leave out --resume, --append and --max-rows"
             )
-        if text is not None:
+        if given.text is not None:
             raise typer.BadParameter(
                 "texts are learned by one process: leave out --jobs and --dask"
             )

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from boostline.cli.clusters import engine_for
+from boostline.cli.options import engine_for
 from boostline.data.inputs import Input, rows_to_learn
 from boostline.display.terminal import print_json, print_pairs
 

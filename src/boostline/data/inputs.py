@@ -31,7 +31,7 @@ _REMEMBERED = ("drop", "categories", "delimiter", "encoding", "zero_based", "tex
 class Input:
     """A file of rows, and the options with which it is read."""
 
-    source: str
+    source: str = ""
     labels: list[str] | None = None
     format: str | None = None
     drop: list[str] | None = None
