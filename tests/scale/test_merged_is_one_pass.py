@@ -13,7 +13,7 @@ from boostline.learners import Centroids, Committee, Kernel, Neighbours, Recency
 from boostline.scale.inputs import KernelInputs
 from boostline.scale.row_blocks import row_blocks
 from boostline.scale.rules.least_squares import read_covariance
-from boostline.scale.sums import KeyedSum, Moments
+from boostline.scale.sums import Moments
 
 N_SAMPLE, N = 150, 600
 
@@ -197,12 +197,3 @@ def test_an_unknown_label_is_what_the_common_model_predicts():
     )
     np.testing.assert_array_equal(after[:, 3], before[:, 3])  # nothing was said about it
     assert np.abs(after - before)[:, :3].max() > 1e-3
-
-
-def test_differences_of_long_vectors():
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        dense = rng.integers(-2, 3, size=(2, 30)) * (rng.random((2, 30)) < 0.5)
-        a, b = (KeyedSum(np.flatnonzero(v), v[v != 0, None].astype(float)) for v in dense)
-        np.testing.assert_array_equal(a.minus(b).at(np.arange(30))[:, 0], dense[0] - dense[1])
-        assert (np.diff(a.minus(b).keys) > 0).all()

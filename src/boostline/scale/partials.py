@@ -6,11 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from boostline.scale.memories import Memory
-from boostline.scale.sums import Kept, KeyedSum, Largest, Moments
-
 __all__ = ["VERSION", "Partial", "merge"]
 
 #: Of what `Partial` holds. Workers and the process that merges must agree.
@@ -92,10 +87,6 @@ def merge(partials: Iterable[Partial]) -> Partial:
 
 
 def _bytes(value: Any) -> int:
-    if isinstance(value, Moments):
-        return 8 + 4 * value.mean.nbytes
-    if isinstance(value, Memory | Kept | Largest):
-        return value.nbytes
-    if isinstance(value, KeyedSum):
-        return value.keys.nbytes + value.values.nbytes
-    return int(np.asarray(value).nbytes)
+    return int(
+        value.data.nbytes + value.indices.nbytes if hasattr(value, "indices") else value.nbytes
+    )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["FloatArray", "Kept", "KeyedSum", "Largest", "Moments"]
+__all__ = ["FloatArray", "Kept", "Largest", "Moments"]
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,9 @@ class Moments:
     Examples
     --------
     >>> import numpy as np
-    >>> rows = np.array([[1.0, 0.0], [3.0, np.nan], [5.0, 2.0]])
-    >>> both = Moments.of(rows[:1]) + Moments.of(rows[1:])
+    >>> one = Moments.of_entries(1, 2, np.array([0]), np.array([1.0]))
+    >>> two = Moments.of_entries(2, 2, np.array([0, 1, 0, 1]), np.array([3.0, np.nan, 5.0, 2.0]))
+    >>> both = one + two
     >>> both.mean.tolist(), both.m2.tolist(), both.n_missing.tolist()
     ([3.0, 2.0], [8.0, 0.0], [0.0, 1.0])
     """
@@ -43,12 +44,6 @@ class Moments:
     def none(cls, n_features: int) -> Self:
         """Of no rows."""
         return cls(0.0, *(np.zeros(n_features) for _ in range(4)))
-
-    @classmethod
-    def of(cls, rows: FloatArray) -> Self:
-        """Of a matrix (n, d); NaN is missing."""
-        row, column = np.nonzero(rows)
-        return cls.of_entries(len(rows), rows.shape[1], column, rows[row, column])
 
     @classmethod
     def of_entries(cls, n_rows: int, n_features: int, columns: Any, values: FloatArray) -> Self:
@@ -73,6 +68,11 @@ class Moments:
         arrays[prefix + "n_rows"] = np.array([self.n_rows])
         for name in ("n_nonzero", "n_missing", "mean", "m2"):
             arrays[prefix + name] = np.ascontiguousarray(getattr(self, name))
+
+    @property
+    def nbytes(self) -> int:
+        """Of the arrays."""
+        return 8 + 4 * self.mean.nbytes
 
     def first(self, n_features: int) -> Moments:
         """Of the first features alone."""
@@ -135,66 +135,6 @@ class Moments:
     def is_dense(self) -> NDArray[np.uint8]:
         """Not zero in more than half of the rows."""
         return (2.0 * self.n_nonzero > self.n_rows - self.n_missing).astype(np.uint8)
-
-
-@dataclass(frozen=True)
-class KeyedSum:
-    """A long vector of which few entries are not zero: ascending keys, and one row of values for each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> a = KeyedSum(np.array([2, 5]), np.array([[1.0], [1.0]]))
-    >>> both = a + KeyedSum(np.array([5, 9]), np.array([[2.0], [3.0]]))
-    >>> both.keys.tolist(), both.values[:, 0].tolist()
-    ([2, 5, 9], [1.0, 3.0, 3.0])
-    """
-
-    keys: NDArray[np.int64]
-    values: FloatArray  # (n, m)
-
-    def __add__(self, other: KeyedSum) -> KeyedSum:
-        large, small = (self, other) if len(self.keys) >= len(other.keys) else (other, self)
-        return large._with(small.keys, small.values)
-
-    def minus(self, other: KeyedSum) -> KeyedSum:
-        """The difference; fast where most keys of the other are among these."""
-        return self._with(other.keys, -other.values)
-
-    def _with(self, keys: NDArray[np.int64], values: FloatArray) -> KeyedSum:
-        """With the values of other ascending keys added; fast where most of them are among these."""
-        if not len(self.keys):
-            return KeyedSum(keys, values)
-        place = np.searchsorted(self.keys, keys)
-        known = self.keys[np.minimum(place, len(self.keys) - 1)] == keys
-        mine = self.values.copy()
-        mine[place[known]] += values[known]
-        new = ~known
-        if not new.any():
-            return KeyedSum(self.keys, mine)
-        return KeyedSum(
-            np.insert(self.keys, place[new], keys[new]),
-            np.insert(mine, place[new], values[new], axis=0),
-        )
-
-    def nonzero(self) -> KeyedSum:
-        """Without the keys whose values are 0."""
-        kept = self.values.any(axis=1)
-        return KeyedSum(self.keys[kept], self.values[kept])
-
-    def positive(self) -> KeyedSum:
-        """Without the keys whose first value is not positive."""
-        kept = self.values[:, 0] > 0.0
-        return KeyedSum(self.keys[kept], self.values[kept])
-
-    def at(self, keys: NDArray[np.int64]) -> FloatArray:
-        """The values of some keys; 0 where there is none."""
-        values = np.zeros((len(keys), self.values.shape[1]))
-        if len(self.keys):
-            place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-            found = self.keys[place] == keys
-            values[found] = self.values[place[found]]
-        return values
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,13 @@ from boostline.learners import (
     Ridge,
 )
 from boostline.learners.linear import Centroids, SparseLinear
-from boostline.scale.rules.averages import AveragedLinear, AveragedSparseLinear
-from boostline.scale.rules.centroids import SummedCentroids
+from boostline.scale.rules.averages import AveragedLinear
 from boostline.scale.rules.counts import CountedLabels, CountedNeighbours
 from boostline.scale.rules.dealt import DealtChain, DealtLearner
 from boostline.scale.rules.least_squares import MergedKernel, MergedRidge
 from boostline.scale.rules.output_memory import output_rule
 from boostline.scale.rules.rule import Rule
+from boostline.scale.rules.sparse import AveragedSparseLinear, SummedCentroids
 
 __all__ = ["RULES", "DealtChain", "Rule", "rule_for"]
 

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 
 from boostline.array_types import Arrays
+from boostline.data.errors import need
 from boostline.learners import Member
 from boostline.models.label_ranker import LabelRanker
 from boostline.scale.memories import Column, Memory
 from boostline.scale.row_blocks import RowBlock
 from boostline.scale.rules.counts import write_row_scale
 from boostline.scale.rules.rule import Common, Rule
-from boostline.scale.rules.sparse_weights import SparseWeights
-from boostline.scale.sums import FloatArray, KeyedSum, Moments
+from boostline.scale.sums import FloatArray, Moments
 
-__all__ = ["Averaged", "AveragedLinear", "AveragedSparseLinear"]
+__all__ = ["Averaged", "AveragedLinear", "ratio"]
 
 _ALONE = "learners.0."
 
@@ -54,7 +54,7 @@ def alone(member: Member, arrays: Arrays) -> LabelRanker:
 
 
 class Averaged(Rule):
-    """What both linear learners share: a model that learns the worker's rows."""
+    """A model of the member that learns the worker's rows."""
 
     def __init__(self, member: Member, arrays: Arrays) -> None:
         super().__init__(member, arrays)
@@ -111,10 +111,10 @@ class AveragedLinear(Averaged):
         k = self.member.n_labels
         learned = {**learned, **{n: learned[n].astype(np.float64) for n in ("weights", "squares")}}
         squares = (learned["squares"] - self.array("squares")).reshape(-1, k)
-        features = np.flatnonzero(squares.any(axis=1))  # of many features a worker sees some
-        change = (learned["weights"] - self.array("weights")).reshape(-1, k)[features]
-        squares = squares[features]
-        sums["steps"] = KeyedSum(features, np.hstack([squares, squares * change]))
+        change = (learned["weights"] - self.array("weights")).reshape(-1, k)
+        # Of many features a worker sees some.
+        sparse = need("scipy.sparse", "boostline.scale")
+        sums["steps"] = sparse.csr_array(np.hstack([squares, squares * change]))
         if self.is_hashed:
             mine = Moments.read(learned, "scale_")
             sums["moments"] = mine.without(Moments.read(self.arrays, self.member.prefix + "scale_"))
@@ -127,66 +127,21 @@ class AveragedLinear(Averaged):
 
     def finish(self, sums: dict[str, Any], common: Common, out: Arrays) -> None:
         prefix = self.member.prefix
-        k, steps = self.member.n_labels, sums["steps"]
+        k, steps = self.member.n_labels, sums["steps"].toarray()
         every = {
             name: self.array(name).reshape(-1, k).astype(np.float64)
             for name in ("weights", "squares")
         }
-        every["squares"][steps.keys] += steps.values[:, :k]
-        every["weights"][steps.keys] += _ratio(steps.values[:, k:], steps.values[:, :k])
+        every["squares"] += steps[:, :k]
+        every["weights"] += ratio(steps[:, k:], steps[:, :k])
         for name, values in every.items():
             out[prefix + name] = values.ravel().astype(np.float32)
         out[prefix + "bias_squares"] = self.array("bias_squares") + sums["bias_squares"]
-        out[prefix + "bias"] = self.array("bias") + _ratio(sums["bias"], sums["bias_squares"])
+        out[prefix + "bias"] = self.array("bias") + ratio(sums["bias"], sums["bias_squares"])
         self.write_memory(sums["memory"].arrays, self.columns, out)
         write_row_scale(self, {**common, **sums} if self.is_hashed else common, out)
 
 
-class AveragedSparseLinear(Averaged):
-    """Support vector machines: each feature's weights are averaged by the rows in which each worker saw it."""
-
-    @property
-    def columns(self) -> list[Column]:
-        lists = [("row_index", "row_index"), ("row_value", "row_index")]
-        lists += [(name, name) for name in ("row_relevant", "row_unknown", "row_dual_label")]
-        lists += [("row_dual", "row_dual_label")]
-        return [*(Column(name, f"{of}_length") for name, of in lists), Column("row_importance", 1)]
-
-    def sums(self) -> dict[str, Any]:
-        learned, k = self.learned(), self.member.n_labels
-        changed = SparseWeights.read(learned, k).minus(self.before())
-        share = changed.seen.at(changed.weights.keys // k)
-        bias = learned["bias"].astype(np.float64) - self.array("bias")
-        return {
-            "seen": changed.seen,
-            "change": KeyedSum(changed.weights.keys, changed.weights.values * share),
-            "bias": self.n_learned * bias,
-            "n_learned": np.array([self.n_learned]),
-            "memory": self.memory(learned),
-        }
-
-    def before(self) -> SparseWeights:
-        """The weights that all workers began with."""
-        return SparseWeights.read(self.arrays, self.member.n_labels, self.member.prefix)
-
-    def finish(self, sums: dict[str, Any], common: Common, out: Arrays) -> None:
-        prefix, k, before = self.member.prefix, self.member.n_labels, self.before()
-        change, seen = sums["change"], sums["seen"]
-        step = KeyedSum(change.keys, _ratio(change.values, seen.at(change.keys // k)))
-        SparseWeights(before.weights + step, before.seen + seen).write(out, prefix, k)
-        n = int(sums["n_learned"][0])
-        bias = self.array("bias") + (sums["bias"] / n if n else 0.0)
-        out[prefix + "bias"] = bias.astype(np.float32)
-        out[prefix + "clock"] = self.array("clock") + n
-        # A row has the same share in the weights as its worker, and so have its dual variables.
-        rows, share = sums["memory"].arrays, sums["memory"].share / max(n, 1)
-        dual = rows["row_dual"] * np.repeat(share, rows["row_dual_label_length"])
-        self.write_memory({**rows, "row_dual": dual}, self.columns, out)
-        total = self.array("total") + common["weight"]
-        out[prefix + "total"] = total
-        out[prefix + "counts"] = np.minimum(self.array("counts") + common["relevant"], total[0])
-
-
-def _ratio(a: FloatArray, b: FloatArray) -> FloatArray:
+def ratio(a: FloatArray, b: FloatArray) -> FloatArray:
     """a / b, and 0 where b is not positive."""
     return np.divide(a, b, out=np.zeros_like(a), where=b > 0.0)
