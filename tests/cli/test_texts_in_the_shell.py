@@ -225,10 +225,14 @@ def test_the_page_highlights_words(trained, tmp_path):
     assert "share of all that speaks for" in page
 
 
-def test_what_several_processes_do_not_do_with_texts_is_said(trained, tmp_path):
+def test_a_history_of_texts_is_learned_by_several_processes(trained, tmp_path):
     refused = trained("rank", "m.blm", "tickets.jsonl", "--out", "ranked", "--why")
     assert refused.code == 2 and "rankings that are printed" in refused.err
+    assert not (tmp_path / "ranked").exists()
     words = ("train", "tickets.jsonl", "--text", "body", "--labels", "tags", "--model", "n.blm")
-    refused = trained(*words, "--jobs", 2)
-    assert refused.code == 2 and "texts are learned by one process" in refused.err
-    assert not (tmp_path / "n.blm").exists() and not (tmp_path / "ranked").exists()
+    one = trained("inspect", "m.blm", "--json").json["summary"]["clock"]
+    done = trained(*words, "--jobs", 2, "--json")
+    assert done.code == 0, done.err
+    assert done.json["rows"] == one and done.json["labels"] == 3
+    ranked = trained("rank", "n.blm", "tickets.jsonl", "--top", "1")
+    assert ranked.code == 0, ranked.err

@@ -10,9 +10,8 @@ import scipy.sparse as sp
 import boostline as bl
 from boostline import _core, scale
 from boostline.learners import Centroids, Committee, Kernel, Neighbours, Recency, Ridge
-from boostline.scale.inputs import KernelInputs
 from boostline.scale.row_blocks import row_blocks
-from boostline.scale.rules.least_squares import read_covariance
+from boostline.scale.rules.least_squares import KernelInputs, read_covariance
 from boostline.scale.sums import Moments
 
 N_SAMPLE, N = 150, 600

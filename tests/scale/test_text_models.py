@@ -1,4 +1,4 @@
-"""Models of texts: scored and ranked by several processes and on a cluster; what they cannot do is refused."""
+"""Models of texts: learned, scored and ranked by several processes and on a cluster."""
 
 import json
 
@@ -123,15 +123,64 @@ def test_a_bad_row_is_named(tagger, tmp_path):
     assert not list((tmp_path / "out").iterdir())
 
 
+def learned_in_sequence(mails):
+    model = TextRanker()
+    for seed in (1, 2):
+        some, tags = texts(20, seed)
+        model.learn(some, [{tag} for tag in tags])
+    return model
+
+
+@pytest.mark.parametrize("pattern", ["p*.parquet", "c*.csv", "j*.jsonl"])
+def test_a_history_of_texts(mails, pattern):
+    options: dict = {"text": "body", "labels": "tag", "sample": 5, "tail": 10}
+    made = scale.warm_start(TextRanker(), mails / pattern, n_groups=2, **options)
+    in_sequence = learned_in_sequence(mails)
+    assert made.clock == 40 and sorted(made.labels) == sorted(in_sequence.labels)
+    one, two = (m.text_features.state() for m in (made, in_sequence))
+    for name, value in one.items():  # each word was counted once for each of its texts
+        np.testing.assert_array_equal(value, two[name], name)
+    rows, tags = texts(50, seed=9)
+    right = np.mean([made.rank(t, top=1) == [y] for t, y in zip(rows, tags, strict=True)])
+    assert right > 0.9
+    found = scale.evaluate(made, mails / pattern, text="body", labels="tag")
+    assert found["n"] == 40 and found["rank_loss"] < 0.05
+
+
+def test_parts_of_texts_add_up_in_any_order(mails):
+    model = TextRanker(["law", "music", "sport"])
+    some, tags = texts(90, seed=4)
+    told = [{tag} for tag in tags]
+    model.learn(some[:10], told[:10])
+    parts = [scale.partial(model, (some[a : a + 40], told[a : a + 40])) for a in (10, 50)]
+    made = [scale.finish(model, scale.merge(order)) for order in (parts, parts[::-1])]
+    np.testing.assert_allclose(*(m.score(some) for m in made), rtol=1e-6)
+    assert made[0].clock == made[0].text_features.n_documents == 90 and model.clock == 10
+    with pytest.raises(ValueError, match="tags has 'cats', which the model does not know"):
+        scale.partial(model, (["a ball"], [{"cats"}]))
+
+
+@pytest.mark.process
+def test_two_processes_learn_what_one_learns(mails):
+    options: dict = {"text": ["body"], "labels": ["tag"], "sample": 5, "tail": 10, "n_groups": 2}
+    one, two = (
+        scale.warm_start(TextRanker(), mails / "*.jsonl", n_jobs=n, **options) for n in (1, 2)
+    )
+    rows = texts(50, seed=9)[0]
+    np.testing.assert_array_equal(one.score(rows), two.score(rows))
+
+
 def test_what_does_not_fit_is_refused(tagger, mails, model, tmp_path):
-    with pytest.raises(ValueError, match="text is None, but must name the column"):
+    for job in (scale.warm_start, scale.evaluate):
+        with pytest.raises(ValueError, match="text is not given, but must name the column"):
+            job(tagger, mails / "*.csv")
+    with pytest.raises(ValueError, match="text is not given, but must name the column"):
         scale.rank_files(tagger, mails / "*.csv", tmp_path)
     with pytest.raises(ValueError, match="text is 'body', but the model is no model of texts"):
         scale.rank_files(model, mails / "*.csv", tmp_path, text="body")
     with pytest.raises(TypeError, match="X is a str, but must be a list of strings"):
         scale.score(tagger, "a ball")
-    for job in (scale.warm_start, scale.evaluate):
-        with pytest.raises(TypeError, match="model is a TextRanker, but must take rows"):
-            job(tagger, mails / "*.csv")
     with pytest.raises(TypeError, match="model is a TextRanker, but must take rows"):
         scale.learn_by_key(mails / "*.parquet", key="id", store=tmp_path, model=tagger)
+    with pytest.raises(TypeError, match="but must take rows: texts come from files"):
+        scale.warm_start(tagger, pd.DataFrame({"body": ["a"]}))

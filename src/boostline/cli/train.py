@@ -95,13 +95,9 @@ def train(
             raise typer.BadParameter(
                 "--jobs and --dask learn a whole history anew: leave out --resume, --append and --max-rows"
             )
-        if given.text is not None:
-            raise typer.BadParameter(
-                "texts are learned by one process: leave out --jobs and --dask"
-            )
         from boostline.cli.train_history import train_history
 
-        train_history(data, model, given, chosen.make, jobs=jobs, dask=dask, json=json)
+        train_history(data, model, given, chosen, jobs=jobs, dask=dask, json=json)
         return
     if len(data) > 1:
         raise typer.BadParameter("several files need --jobs or --dask")

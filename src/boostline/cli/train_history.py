@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from boostline.cli.options import engine_for
+from boostline.cli.training_run import Chosen
+from boostline.contract.text_models import booster_of
 from boostline.data.inputs import Input, rows_to_learn
 from boostline.display.terminal import print_json, print_pairs
 
@@ -19,7 +20,7 @@ def train_history(
     paths: list[str],
     target: Path,
     given: Input,
-    make: Callable[[list[str]], Any],
+    chosen: Chosen,
     *,
     jobs: int,
     dask: str | None,
@@ -27,7 +28,7 @@ def train_history(
 ) -> None:
     """Learn the files in the order in which they are given, and save the model.
 
-    `given` says how the files are read; `make` makes a model for its labels.
+    `given` says how the files are read.
     """
     from boostline.inspect.summaries import loss_in_words, summary
     from boostline.scale import warm_start
@@ -38,10 +39,14 @@ def train_history(
         raise typer.BadParameter("workers cannot read standard input; give files")
     start = time.perf_counter()
     first = rows_to_learn(given, block=1)
-    model = make(first.labels)
-    model.features = first.features
-    told = {n: v for n, v in given.options().items() if v is not None}
-    options = {**told, **({} if given.format is None else {"format": given.format})}
+    options = {**given.options(), "format": given.format}
+    if given.text is None:
+        model = chosen.make(first.labels)
+        model.features = first.features
+    else:
+        model = chosen.make_text()
+        options |= {"text": given.text, "labels": given.labels, "separator": given.separator}
+    options = {name: value for name, value in options.items() if value is not None}
     with engine_for(jobs, dask) as engine:
         model = warm_start(model, paths, engine=engine, **options)
     model.save(target, {"train": given.record()})
@@ -52,7 +57,7 @@ def train_history(
         "files": len(paths),
         "rows": model.clock,
         "labels": model.n_labels,
-        "features": model.n_features,
+        "features": booster_of(model).n_features,
         **{name: measured[name] for name in ("mean_rank_loss", "rows_measured", "rows_merged")},
         "seconds": time.perf_counter() - start,
         "file_bytes": os.path.getsize(target),
@@ -64,7 +69,7 @@ def train_history(
         [
             ("model", f"{target} ({result['file_bytes'] / 1e6:.1f} MB)"),
             ("rows learned", f"{model.clock:,} of {len(paths)} files in {result['seconds']:.1f} s"),
-            ("features, labels", f"{model.n_features}, {model.n_labels}"),
+            ("features, labels", f"{result['features']}, {model.n_labels}"),
             ("mean rank loss", loss_in_words(measured)),
         ]
     )

@@ -7,13 +7,11 @@ cluster.
 """
 
 from boostline.scale.batch import evaluate, rank_files, score
-from boostline.scale.collecting import partial
 from boostline.scale.engines import WorkerError
-from boostline.scale.finishing import finish
 from boostline.scale.history import warm_start
 from boostline.scale.many_models import LearnedByKey, learn_by_key
+from boostline.scale.merging import Partial, finish, merge, partial
 from boostline.scale.model_store import ModelStore
-from boostline.scale.partials import Partial, merge
 
 __all__ = [
     "LearnedByKey",

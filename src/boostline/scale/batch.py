@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from boostline.contract.numbers import whole_number
 from boostline.contract.rows import read_rows
-from boostline.contract.text_models import is_text_model, refuse_texts
+from boostline.contract.text_models import is_text_model
 from boostline.data import Unseen
 from boostline.data.errors import need
 from boostline.data.inputs import Input, rows_to_score
@@ -23,6 +23,7 @@ from boostline.metrics import Metric
 from boostline.saving.atomic import replace_file
 from boostline.scale.engines import Engine, LocalEngine, advancing
 from boostline.scale.parts import FilePart, file_parts, source_parts
+from boostline.scale.row_blocks import judged_sets
 
 __all__ = ["Ranked", "evaluate", "rank_files", "score"]
 
@@ -143,9 +144,7 @@ def rank_files(
     """
     engine = engine or LocalEngine(n_jobs)
     if is_text_model(model):
-        if text is None:
-            raise ValueError("text is None, but must name the column with the text")
-        options["text"] = [text] if isinstance(text, str) else list(text)
+        options["text"] = text
     elif text is not None:
         raise ValueError(f"text is {text!r}, but the model is no model of texts")
     folder = Path(out)
@@ -280,7 +279,6 @@ def evaluate(
         The mean of each metric over all rows, and ``n``, their number.
     """
     engine = engine or LocalEngine(n_jobs)
-    refuse_texts(model, "evaluate texts with boostline.evaluate, or with boostline evaluate --text")
     engine, parts = source_parts(source, model, engine, **options)
     from boostline.evaluate.judged_models import make_metrics
 
@@ -307,7 +305,7 @@ def judge(model: Any, item: tuple[Any, list[Metric]]) -> tuple[int, dict[str, fl
     mine = [metric.fresh() for metric in metrics]
     for X, Y in part.blocks():
         scores = np.atleast_2d(model.score(X))
-        sets = model._space.read(Y, len(scores), False)
+        sets = judged_sets(model, Y, len(scores))
         for metric in mine:
             metric.update(sets.is_relevant, scores, sets.is_unknown)
     return mine[0].n, {metric.name: metric.get() for metric in mine}

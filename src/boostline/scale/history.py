@@ -10,14 +10,11 @@ from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from boostline.contract.numbers import whole_number
-from boostline.contract.text_models import refuse_texts
+from boostline.contract.text_models import booster_of, is_text_model
 from boostline.display.progress import ProgressLike, show_progress
 from boostline.learners import Kernel
-from boostline.models import Booster
-from boostline.scale.collecting import partial
 from boostline.scale.engines import Engine, LocalEngine, advancing
-from boostline.scale.finishing import finish
-from boostline.scale.partials import merge
+from boostline.scale.merging import finish, merge, partial
 from boostline.scale.parts import describe, feature_columns, read_part, source_parts
 
 __all__ = ["SAMPLE", "TAIL", "Part", "warm_start"]
@@ -34,7 +31,7 @@ _GROUPS_PER_WORKER = 2
 _UNEVEN = 0.05
 
 
-Model = TypeVar("Model", bound=Booster)
+Model = TypeVar("Model")
 _LOG = logging.getLogger("boostline.scale")
 
 
@@ -65,8 +62,8 @@ def warm_start(
     Parameters
     ----------
     model
-        A `LabelRanker`, `AdaOLMR` or `OnlineBMR` with names of labels. It does not change. If it has learned enough
-        rows already to fix its landmarks, no sample is taken.
+        A `LabelRanker`, `AdaOLMR` or `OnlineBMR` with names of labels, or a `TextRanker`. It does not change. If it has
+        learned enough rows already to fix its landmarks, no sample is taken.
     source
         Paths or patterns of files in any format of `boostline.data.stream`, or a list of them; or a frame of pandas,
         Dask or Spark: its columns that are named as labels are the labels, the others the features. Its partitions
@@ -86,7 +83,8 @@ def warm_start(
     progress
         True, False, None (on a terminal) or a function of (rows done, rows in all).
     **options
-        As in `boostline.data.stream`, for example ``drop=["id"]``.
+        As in `boostline.data.stream`, for example ``drop=["id"]``. For a `TextRanker` ``text``, the column with the
+        text, ``labels``, the column of the tags (or several), and ``separator`` of tags in one text.
 
     Returns
     -------
@@ -99,7 +97,6 @@ def warm_start(
         A file has a bad row; the message names file and row.
     """
     engine = engine or LocalEngine(n_jobs)
-    refuse_texts(model, "texts are learned by one process")
     is_frame = hasattr(source, "columns")
     if is_frame and n_groups is None:
         n_groups = _GROUPS_PER_WORKER * engine.n_workers
@@ -136,12 +133,17 @@ def warm_start(
 
 
 def _described(
-    model: Booster, parts: list[Any], engine: Engine, columns: Iterable[Any] | None
+    model: Any, parts: list[Any], engine: Engine, columns: Iterable[Any] | None
 ) -> tuple[list[Any], list[int]]:
     """The parts with the features of all of them, in the model's order, and their numbers of rows."""
     # Rows that say their features are all read for it, which is work for the workers.
     is_work = not all(getattr(part, "says_its_features", True) for part in parts)
     counted = list(engine.map(describe, parts, is_work or None))
+    if is_text_model(model):
+        known = set(model.labels)
+        tags = dict.fromkeys(itertools.chain(*(own for _, own in counted)))
+        model.add_labels([tag for tag in tags if tag not in known])
+        return parts, [n for n, _ in counted]
     if model.features is None:
         if columns is not None:
             named = [feature_columns(columns, model.labels)]
@@ -180,17 +182,18 @@ def plan(sizes: Sequence[int], n_sample: int, n_tail: int) -> tuple[list[int], l
     return heads, ends
 
 
-def sizes_of(model: Booster, total: int, sample: int | None, tail: int | None) -> tuple[int, int]:
+def sizes_of(model: Any, total: int, sample: int | None, tail: int | None) -> tuple[int, int]:
     """Rows of the sample and of the tail, of so many in all."""
     n_tail = min(TAIL, total // 4) if tail is None else whole_number(tail, "tail", 0)
     return _sample_size(model) if sample is None else whole_number(sample, "sample", 0), n_tail
 
 
-def _sample_size(model: Booster) -> int:
+def _sample_size(model: Any) -> int:
     """So many rows that the landmarks are complete, although rows without a label are no landmarks."""
-    members = [m.description for m in model.members(len(model.features or ()))]
-    landmarks = max((m.n_landmarks for m in members if isinstance(m, Kernel)), default=0)
-    return max(0, max(SAMPLE, landmarks + landmarks // 2) - model.clock)
+    n = model.text_features.n_features if is_text_model(model) else len(model.features or ())
+    members = [m.description for m in booster_of(model).members(n)]
+    landmarks: int = max((m.n_landmarks for m in members if isinstance(m, Kernel)), default=0)
+    return max(0, max(SAMPLE, landmarks + landmarks // 2) - int(model.clock))
 
 
 def _dealt(
@@ -226,11 +229,11 @@ def _dealt(
     return [one for one in groups if one]
 
 
-def _partial_of(model: Booster, item: tuple[int, Sequence[Part]]) -> Any:
+def _partial_of(model: Any, item: tuple[int, Sequence[Part]]) -> Any:
     n_parts, parts = item
     return partial(model, (block for part in parts for block in part.blocks()), n_parts=n_parts)
 
 
-def _learn(model: Booster, blocks: Sequence[tuple[Any, Any]]) -> None:
+def _learn(model: Any, blocks: Sequence[tuple[Any, Any]]) -> None:
     for X, Y in blocks:
         model.learn(X, Y, return_scores=False)

@@ -25,7 +25,7 @@ from boostline.models import Booster
 from boostline.saving.atomic import replace_file
 from boostline.scale.engines import Engine, LocalEngine, advancing
 from boostline.scale.model_store import ModelStore
-from boostline.scale.parts import FilePart, describe, source_parts, stacked
+from boostline.scale.parts import FilePart, describe, source_parts
 
 __all__ = ["LearnedByKey", "learn_by_key"]
 
@@ -95,7 +95,7 @@ def learn_by_key(
     2
     """
     engine = engine or LocalEngine(n_jobs)
-    refuse_texts(model, "texts are learned by one process")
+    refuse_texts(model, "rows of keys have features")
     if not hasattr(source, "columns"):
         options["drop"] = [*(options.get("drop") or ()), key]
     engine, parts = source_parts(source, model, engine, **options)
@@ -153,10 +153,10 @@ def _deal(_: Any, deal: _Deal) -> list[Any] | None:
         keys.append(some)
         n += len(some)
         if n >= _CHUNK:
-            _write(deal, chunk, stacked(waiting), np.concatenate(keys))
+            _write(deal, chunk, waiting, np.concatenate(keys))
             waiting, keys, n, chunk = [], [], 0, chunk + 1
     if waiting:
-        _write(deal, chunk, stacked(waiting), np.concatenate(keys))
+        _write(deal, chunk, waiting, np.concatenate(keys))
     return features
 
 
@@ -173,53 +173,35 @@ def _with_keys(part: Any, key: str) -> Iterator[tuple[tuple[Any, Any], NDArray[A
         first = 0
         for X, Y in part.blocks():
             last = first + X.shape[0]
-            yield (X, Y), _texts(column.iloc[first:last], part.path, first), names
+            dense = Y.toarray() if hasattr(Y, "toarray") else Y  # of very many labels
+            yield (X, dense), _key_texts(column.iloc[first:last], part.path, first), names
             first = last
         return
     for before, rows in part.pieces():
         if key not in rows.columns:
             raise ValueError(f"key is {key!r}, but the frame has no such column")
         X, Y = part.read(before, rows.drop(columns=[key]))
-        keys = _texts(rows[key], f"partition {part.place}", before)
+        keys = _key_texts(rows[key], f"partition {part.place}", before)
         yield (X.to_numpy(dtype=np.float64), Y.to_numpy(dtype=np.float64)), keys, list(X.columns)
 
 
-def _texts(column: Any, where: str, first: int) -> NDArray[Any]:
+def _key_texts(column: Any, where: str, first: int) -> NDArray[Any]:
     missing = column.isna().to_numpy()
     if missing.any():
         raise ValueError(f"{where}:{first + int(missing.argmax()) + 1}: the key is missing")
     return np.array([str(value) for value in column], dtype=np.str_)
 
 
-def _write(deal: _Deal, chunk: int, rows: tuple[Any, Any], keys: NDArray[Any]) -> None:
+def _write(deal: _Deal, chunk: int, blocks: list[tuple[Any, Any]], keys: NDArray[Any]) -> None:
+    X, Y = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     distinct, place = np.unique(keys, return_inverse=True)
     hashes = np.array([zlib.crc32(one.encode()) for one in distinct.tolist()], dtype=np.int64)
     bucket = (hashes % deal.n_buckets)[place]
     for b in np.unique(bucket).tolist():
         chosen = np.flatnonzero(bucket == b)
-        arrays = {"keys": keys[chosen]}
-        for name, matrix in zip("XY", rows, strict=True):
-            arrays |= _arrays(name, matrix[chosen])
         path = Path(deal.folder) / f"{b:05}-{deal.place:07}-{chunk:05}.npz"
         with replace_file(path) as file:  # a task may be run twice
-            np.savez(file, allow_pickle=False, **arrays)
-
-
-def _arrays(name: str, matrix: Any) -> dict[str, NDArray[Any]]:
-    if not hasattr(matrix, "tocsr"):
-        return {name: np.asarray(matrix)}
-    csr = matrix.tocsr()
-    parts = {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr}
-    return {f"{name}.{n}": a for n, a in parts.items()} | {f"{name}.shape": np.array(csr.shape)}
-
-
-def _matrix(file: Any, name: str) -> Any:
-    if name in file:
-        return file[name]
-    from scipy.sparse import csr_array
-
-    parts = (file[f"{name}.data"], file[f"{name}.indices"], file[f"{name}.indptr"])
-    return csr_array(parts, shape=tuple(file[f"{name}.shape"]))
+            np.savez(file, allow_pickle=False, X=X[chosen], Y=Y[chosen], keys=keys[chosen])
 
 
 def _learn_bucket(start: Booster, bucket: _Bucket) -> tuple[int, int, int]:
@@ -227,11 +209,11 @@ def _learn_bucket(start: Booster, bucket: _Bucket) -> tuple[int, int, int]:
     blocks, keys = [], []
     for path in sorted(Path(bucket.folder).glob(f"{bucket.number:05}-*.npz")):
         with np.load(path) as file:
-            blocks.append((_matrix(file, "X"), _matrix(file, "Y")))
+            blocks.append((file["X"], file["Y"]))
             keys.append(file["keys"])
     if not blocks:
         return 0, 0, 0
-    X, Y = stacked(blocks)
+    X, Y = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     every = np.concatenate(keys)
     order = np.argsort(every, kind="stable")  # rows of a key stay in their order
     cuts = np.flatnonzero(every[order][1:] != every[order][:-1]) + 1

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from boostline.contract.frames import column_order
 from boostline.contract.rows import read_rows, too_large
-from boostline.contract.text_models import is_text_model
+from boostline.contract.text_models import is_text_model, refuse_texts
 from boostline.data import Stream, stream
 from boostline.data.columns import arranged
 from boostline.data.formats import FORMATS, Reader, format_of
+from boostline.data.inputs import Input, rows_to_learn
 
 if TYPE_CHECKING:
     from boostline.scale.engines import Engine
@@ -28,7 +27,6 @@ __all__ = [
     "file_parts",
     "read_part",
     "source_parts",
-    "stacked",
 ]
 
 #: Rows that are read at a time.
@@ -95,6 +93,31 @@ class FilePart:
             options.setdefault("features", known)
         block = BLOCK if self.stop is None else max(1, min(BLOCK, self.stop - self.start))
         return stream(self.path, block=block, **options)
+
+
+@dataclass(frozen=True)
+class TextPart(FilePart):
+    """Texts of a file and their tags; `describe` gives the tags instead of features."""
+
+    says_its_features = False
+
+    def blocks(self) -> Iterator[tuple[Any, Any]]:
+        first = 0
+        for texts, tags in rows_to_learn(Input(self.path, **self.options), BLOCK):
+            stop = None if self.stop is None else max(self.stop - first, 0)
+            some = slice(max(self.start - first, 0), stop)
+            if len(texts[some]):
+                yield list(texts[some]), list(tags[some])
+            first += len(texts)
+            if self.stop is not None and first >= self.stop:
+                return
+
+    def describe(self) -> tuple[int, list[Any]]:
+        n, tags = 0, dict[str, None]()
+        for _, block in self.blocks():
+            n += len(block)
+            tags |= dict.fromkeys(tag for row in block for tag in sorted(row))
+        return n, list(tags)
 
 
 @dataclass(frozen=True)
@@ -181,6 +204,7 @@ def source_parts(
     if hasattr(source, "columns"):
         if options:
             raise TypeError(f"{next(iter(options))} is an option of files, but source is a frame")
+        refuse_texts(model, "texts come from files")
         return engine.partitions(source, model, n_groups)
     return engine, file_parts(source, model, **options)
 
@@ -204,29 +228,22 @@ def file_parts(source: Any, model: Any, **options: Any) -> list[FilePart]:
         raise FileNotFoundError(f"there is no file {missing!r}")
     if not paths:
         raise ValueError("source names no file, but must name at least one")
+    if is_text_model(model):
+        if not options.get("text"):
+            raise ValueError("text is not given, but must name the column with the text")
+        for name in ("text", "labels"):
+            if isinstance(options.get(name), str):
+                options[name] = [options[name]]
+        return [TextPart(path, options) for path in paths]
     names = model.labels
     if names is None and "labels" not in options:
         raise ValueError(
             "model has no names of labels, but must have some: the files' columns are matched by them"
         )
     options = {"labels": names, **options}
-    features = None if is_text_model(model) else model.features
-    return [FilePart(path, options, features, names) for path in paths]
+    return [FilePart(path, options, model.features, names) for path in paths]
 
 
 def read_part(_: Any, part: FilePart) -> list[tuple[Any, Any]]:
     """All rows of a (small) part, as a worker sends them."""
     return list(part.blocks())
-
-
-def stacked(blocks: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
-    """Blocks as one."""
-    return _stack([X for X, _ in blocks]), _stack([Y for _, Y in blocks])
-
-
-def _stack(matrices: list[Any]) -> Any:
-    if any(hasattr(m, "tocsr") for m in matrices):
-        from scipy.sparse import vstack
-
-        return vstack(matrices, format="csr")
-    return np.concatenate([np.asarray(m, dtype=np.float64) for m in matrices])

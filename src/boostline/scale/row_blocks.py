@@ -11,11 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.contract.label_sets import LabelSets
+from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import read_weights
 from boostline.contract.rows import Rows, read_rows
+from boostline.contract.text_models import is_text_model
+from boostline.models import Booster
 from boostline.scale.sums import FloatArray, Moments
+from boostline.text import TextRanker
+from boostline.text.features import TextFeatures
+from boostline.text.told import Waiting, read_tags
 
-__all__ = ["MOST_CELLS", "RowBlock", "row_blocks"]
+__all__ = [
+    "MOST_CELLS",
+    "RowBlock",
+    "given_blocks",
+    "judged_sets",
+    "learned_texts",
+    "row_blocks",
+]
 
 #: Numbers in a block of inputs or labels that statistics are made of at once, which bounds a worker's memory.
 MOST_CELLS = 2**21
@@ -97,8 +110,22 @@ class RowBlock:
             yield RowBlock(self.rows.take(part), self.sets.take(part), self.given_weights[part])
 
 
-def row_blocks(model: Any, rows: Any) -> Iterator[RowBlock]:
+def row_blocks(model: Booster, rows: Any) -> Iterator[RowBlock]:
     """Read rows: ``(X, Y)``, ``(X, Y, weights)``, or an iterable of these."""
+    for X, Y, *more in given_blocks(rows):
+        read = read_rows(X, model.features)
+        if model.n_features is not None and read.n_features != model.n_features:
+            raise ValueError(
+                f"x has {read.n_features} features, but the model has learned with {model.n_features}"
+            )
+        sets = model._space.read(Y, read.n, read.is_single)
+        weights = read_weights(more[0] if more else 1.0, read.n)
+        weights = np.broadcast_to(np.asarray(weights, dtype=np.float64), (read.n,))
+        yield RowBlock(read, sets, weights)
+
+
+def given_blocks(rows: Any) -> Iterator[Any]:
+    """The blocks of rows, or of texts and their tags."""
     is_one = isinstance(rows, tuple) and len(rows) in (2, 3) and not isinstance(rows[0], tuple)
     blocks: Iterable[Any] = [rows] if is_one else rows
     for place, block in enumerate(blocks):
@@ -106,12 +133,28 @@ def row_blocks(model: Any, rows: Any) -> Iterator[RowBlock]:
             raise TypeError(
                 f"rows has {type(block).__name__} at {place}, but must have (X, Y) or (X, Y, weights)"
             )
-        read = read_rows(block[0], model.features)
-        if model.n_features is not None and read.n_features != model.n_features:
-            raise ValueError(
-                f"x has {read.n_features} features, but the model has learned with {model.n_features}"
-            )
-        sets = model._space.read(block[1], read.n, read.is_single)
-        weights = read_weights(1.0 if len(block) == 2 else block[2], read.n)
-        weights = np.broadcast_to(np.asarray(weights, dtype=np.float64), (read.n,))
-        yield RowBlock(read, sets, weights)
+        yield block
+
+
+def learned_texts(model: TextRanker, features: TextFeatures, texts: Any) -> Iterator[Any]:
+    """Blocks of texts as rows and label sets of the model's booster; `features` count the words."""
+    place = {tag: i for i, tag in enumerate(model.labels)}
+    for some, tags, *weights in given_blocks(texts):
+        waiting = Waiting(0)
+        for row in read_tags(tags, len(some), False):
+            if (new := next((tag for tag in row if tag not in place), None)) is not None:
+                raise ValueError(
+                    f"tags has {new!r}, which the model does not know: add_labels first"
+                )
+            waiting.add({place[tag]: code for tag, code in row.items()}, len(place), len(place))
+        sets = waiting.label_sets(model.booster.n_labels)
+        yield features.learn(features.count(some)), sets, *weights
+
+
+def judged_sets(model: Any, Y: Any, n: int) -> LabelSets:
+    """Labels of n rows, or tags of texts: those that the model does not know cannot be ranked."""
+    if not is_text_model(model):
+        return model._space.read(Y, n, False)  # type: ignore[no-any-return]
+    place = {tag: i for i, tag in enumerate(model.labels)}
+    told = [{place[tag]: value for tag, value in row.items() if tag in place} for row in Y]
+    return LabelSpace(model.n_labels).read(told, n, False)

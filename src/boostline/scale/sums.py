@@ -9,9 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.data.errors import need
+
 FloatArray = NDArray[np.float64]
 
-__all__ = ["FloatArray", "Kept", "Largest", "Moments"]
+__all__ = ["FloatArray", "Kept", "Largest", "Moments", "long_row"]
 
 
 @dataclass(frozen=True)
@@ -183,3 +185,9 @@ class Largest:
     def nbytes(self) -> int:
         """Of the values."""
         return self.values.nbytes
+
+
+def long_row(keys: NDArray[np.int64], values: Any, n: int) -> Any:
+    """A long vector of which few entries are not zero."""
+    sparse = need("scipy.sparse", "boostline.scale")
+    return sparse.csr_array((values.astype(np.float64), keys, [0, len(keys)]), shape=(1, n))

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from boostline.array_types import Arrays
 from boostline.learners import Kernel, Member
 from boostline.learners.scorers import MOST_SWEPT
-from boostline.scale.inputs import KernelInputs
 from boostline.scale.memories import Column, count_rows
 from boostline.scale.row_blocks import MOST_CELLS, RowBlock
 from boostline.scale.rules.counts import CountedNeighbours
+from boostline.scale.rules.least_squares import KernelInputs
 from boostline.scale.rules.rule import Common
 
 __all__ = ["OutputMemory", "output_rule"]

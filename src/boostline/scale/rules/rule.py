@@ -15,7 +15,7 @@ from boostline.scale.row_blocks import RowBlock
 
 __all__ = ["Common", "Rule"]
 
-#: Sums that several rules share, by name: see `boostline.scale.collecting`.
+#: Sums that several rules share, by name: see `boostline.scale.partial`.
 Common = dict[str, Any]
 
 

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.array_types import Arrays
-from boostline.data.errors import need
 from boostline.scale.memories import Column
 from boostline.scale.rules.averages import Averaged, ratio
 from boostline.scale.rules.rule import Common
-from boostline.scale.sums import FloatArray
+from boostline.scale.sums import FloatArray, long_row
 
 __all__ = ["AveragedSparseLinear", "SummedCentroids"]
 
@@ -27,7 +26,7 @@ class SparseWeights(Averaged):
         keys = np.repeat(features, arrays[prefix + "n_weights"]) * k
         keys += arrays[prefix + "weight_labels"]
         n_seen = arrays[prefix + "n_seen"]
-        return _row(keys, arrays[prefix + "weights"], d * k), _row(features, n_seen, d)
+        return long_row(keys, arrays[prefix + "weights"], d * k), long_row(features, n_seen, d)
 
     def changes(self, learned: Arrays) -> tuple[Any, Any]:
         """What has changed since all workers began."""
@@ -54,12 +53,6 @@ class SparseWeights(Averaged):
         out[prefix + "weight_labels"] = (keys % k).astype(np.int32)
         out[prefix + "weights"] = values
         return weights
-
-
-def _row(keys: NDArray[np.int64], values: Any, n: int) -> Any:
-    """A long vector of which few entries are not zero."""
-    sparse = need("scipy.sparse", "boostline.scale")
-    return sparse.csr_array((values.astype(np.float64), keys, [0, len(keys)]), shape=(1, n))
 
 
 def _at(row: Any, keys: NDArray[Any]) -> FloatArray:

@@ -111,7 +111,7 @@ class Record {
     std::vector<double> expert_loss_;       // M_i: cumulative rank loss of expert i
     double suffered_loss_ = 0.0;
     std::int64_t rows_without_pairs_ = 0;
-    std::int64_t rows_merged_ = 0;         // came as merged statistics (scale/finishing.py): not ranked before
+    std::int64_t rows_merged_ = 0;         // came as merged statistics (boostline.scale): not ranked before
     std::vector<std::int64_t> set_sizes_;  // how often |Y| was 0, 1, .., k among the other rows
 };
 
