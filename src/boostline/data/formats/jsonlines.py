@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import islice, starmap
+from itertools import islice
 from typing import Any, BinaryIO
 
 from boostline.contract.advice import advice
@@ -101,19 +101,21 @@ class JsonLinesReader(Reader):
     def _cells(self, features: dict[str, float | str], number: int) -> dict[int, float]:
         cells: dict[int, float] = {}
         for name, value in features.items():
-            column = self._feature_index.get(_feature(name, value))
+            is_text = isinstance(value, str)
+            feature = f"{name}={value}" if is_text else name
+            column = self._feature_index.get(feature)
             if column is not None:
-                cells[column] = 1.0 if isinstance(value, str) else value
+                cells[column] = 1.0 if is_text else value  # type: ignore[assignment]
                 continue
             if self._unseen is None:
                 raise self._lines.error(
-                    f"the row has the feature {_feature(name, value)!r}, which is not one of the "
+                    f"the row has the feature {feature!r}, which is not one of the "
                     f"{len(self.features)} features",
                     number,
                 )
             of_category = self._categories.get(name, ())
-            if isinstance(value, str) or not of_category or not math.isnan(value):
-                self._unseen.add(_feature(name, value))
+            if is_text or not of_category or not math.isnan(value):  # type: ignore[arg-type]
+                self._unseen.add(feature)
             cells |= dict.fromkeys(of_category, math.nan)
         return cells
 
@@ -153,13 +155,15 @@ class JsonLinesReader(Reader):
                     LineReader(file, source_name(source)), frozenset(drop or ()), labels != ()
                 ):
                     found.update(row_labels)
-                    features.update(dict.fromkeys(starmap(_feature, row_features.items())))
+                    features.update(dict.fromkeys(_names(row_features)))
         return sorted(found), list(features)
 
 
-def _feature(name: str, value: float | str) -> str:
-    """Name of the feature that a value belongs to: each text is one of its own."""
-    return f"{name}={value}" if isinstance(value, str) else name
+def _names(features: dict[str, float | str]) -> Iterable[str]:
+    """Names of the features that values belong to: each text is one of its own."""
+    if str not in map(type, features.values()):
+        return features
+    return [f"{n}={v}" if isinstance(v, str) else n for n, v in features.items()]
 
 
 def json_objects(lines: LineReader) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -168,7 +172,7 @@ def json_objects(lines: LineReader) -> Iterator[tuple[int, dict[str, Any]]]:
         if not line.strip():
             continue
         try:
-            parsed = json.loads(line, object_pairs_hook=_once_each)
+            parsed = _decode(line.decode("utf-8", "surrogatepass").removeprefix("\ufeff"))
         except (json.JSONDecodeError, RecursionError) as error:
             raise lines.error(f"is not valid JSON: {getattr(error, 'msg', error)}") from error
         except ValueError as error:
@@ -176,6 +180,17 @@ def json_objects(lines: LineReader) -> Iterator[tuple[int, dict[str, Any]]]:
         if not isinstance(parsed, dict):
             raise lines.error(f"the row is {_kind(parsed)}, but must be an object")
         yield lines.number, parsed
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Build an object; json alone would keep the last of two values with one key, silently."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"the row has the key {first_repeated(k for k, _ in pairs)!r} twice")
+    return found
+
+
+_decode = json.JSONDecoder(object_pairs_hook=_once_each).decode
 
 
 def _rows(
@@ -187,14 +202,6 @@ def _rows(
             yield number, *_row(parsed, drop, with_labels)
         except (ValueError, OverflowError) as error:
             raise lines.error(str(error)) from error
-
-
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build an object; json alone would keep the last of two values with one key, silently."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError(f"the row has the key {first_repeated(k for k, _ in pairs)!r} twice")
-    return found
 
 
 def _row(
@@ -209,12 +216,14 @@ def _row(
     if not isinstance(given, dict):
         raise ValueError(f"'features' is {_kind(given)}, but must be an object or an array")
     features: dict[str, float | str] = {
-        name: value if isinstance(value, str) else _number(name, value)
+        name: value
+        if type(value) is str or (type(value) is float and abs(value) <= LARGEST_VALUE)
+        else _number(name, value)
         for name, value in given.items()
         if name not in drop
     }
-    twice = first_repeated(starmap(_feature, features.items()))
-    if twice is not None:
+    names = _names(features)
+    if names is not features and (twice := first_repeated(names)) is not None:
         raise ValueError(f"the row has the feature {twice!r} twice")
     if isinstance(labels, list):
         labels = [_label_name(label) for label in labels]
