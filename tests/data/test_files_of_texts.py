@@ -6,7 +6,7 @@ import json
 import pytest
 
 from boostline.data import DataError
-from boostline.data.texts import text_blocks
+from boostline.data.text_files import text_blocks
 
 JSON_TAGS = {
     '["a", "b"]': {"a": True, "b": True},

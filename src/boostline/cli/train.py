@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from boostline.cli import options as o
-from boostline.data.inputs import Input
+from boostline.cli.training_run import SIGNALLED, Chosen, TrainingRun
+from boostline.contract.text_models import booster_of
+from boostline.data.inputs import Input, rows_to_learn
 from boostline.display.terminal import note, print_json, print_pairs
 from boostline.models.settings import Algorithm, ModelOptions
 
@@ -77,8 +80,6 @@ def train(
 
     With --jobs or --dask, several workers learn a history of many files. The model is saved at the end.
     """
-    from boostline.cli.training_run import SIGNALLED, Chosen, TrainingRun
-
     if resume + append + overwrite > 1:
         raise typer.BadParameter("only one of --resume, --append and --overwrite can be given")
     exists = os.path.exists(model)
@@ -95,9 +96,7 @@ def train(
             raise typer.BadParameter(
                 "--jobs and --dask learn a whole history anew: leave out --resume, --append and --max-rows"
             )
-        from boostline.cli.train_history import train_history
-
-        train_history(data, model, given, chosen, jobs=jobs, dask=dask, json=json)
+        _train_history(data, model, given, chosen, jobs=jobs, dask=dask, json=json)
         return
     if len(data) > 1:
         raise typer.BadParameter("several files need --jobs or --dask")
@@ -113,6 +112,62 @@ def train(
     if result["stopped"]:
         note(f"stopped; what was learned is saved in {model}; continue with --resume")
         raise typer.Exit(SIGNALLED + signal.Signals[result["signal"]])
+
+
+def _train_history(
+    paths: list[str],
+    target: Path,
+    given: Input,
+    chosen: Chosen,
+    *,
+    jobs: int,
+    dask: str | None,
+    json: bool,
+) -> None:
+    """Learn files in the order in which they are given, with several processes or on a cluster; save the model."""
+    from boostline.inspect.summaries import loss_in_words, summary
+    from boostline.scale import warm_start
+
+    if not os.path.isdir(target.parent):
+        raise FileNotFoundError(f"there is no folder {target.parent} to save the model in")
+    if any(path == "-" for path in paths):
+        raise typer.BadParameter("workers cannot read standard input; give files")
+    start = time.perf_counter()
+    first = rows_to_learn(given, block=1)
+    options = {**given.options(), "format": given.format}
+    if given.text is None:
+        model = chosen.make(first.labels)
+        model.features = first.features
+    else:
+        model = chosen.make_text()
+        options |= {"text": given.text, "labels": given.labels, "separator": given.separator}
+    options = {name: value for name, value in options.items() if value is not None}
+    with o.engine_for(jobs, dask) as engine:
+        model = warm_start(model, paths, engine=engine, **options)
+    model.save(target, {"train": given.record()})
+    measured = summary(model)
+    result: dict[str, Any] = {
+        "model": str(target),
+        "algorithm": type(model).__name__,
+        "files": len(paths),
+        "rows": model.clock,
+        "labels": model.n_labels,
+        "features": booster_of(model).n_features,
+        **{name: measured[name] for name in ("mean_rank_loss", "rows_measured", "rows_merged")},
+        "seconds": time.perf_counter() - start,
+        "file_bytes": os.path.getsize(target),
+    }
+    if json:
+        print_json(result)
+        return
+    print_pairs(
+        [
+            ("model", f"{target} ({result['file_bytes'] / 1e6:.1f} MB)"),
+            ("rows learned", f"{model.clock:,} of {len(paths)} files in {result['seconds']:.1f} s"),
+            ("features, labels", f"{result['features']}, {model.n_labels}"),
+            ("mean rank loss", loss_in_words(measured)),
+        ]
+    )
 
 
 def _print(result: dict[str, Any]) -> None:

@@ -20,7 +20,7 @@ from boostline.data.formats import FORMATS, Reader, format_of
 from boostline.data.loading import load
 from boostline.data.named_sets import NAMED_SETS, refuse_unknown_name
 from boostline.data.streaming import stream
-from boostline.data.texts import text_blocks
+from boostline.data.text_files import text_blocks
 from boostline.data.unseen import Unseen
 
 #: What a model remembers of the file that it was trained with, beside the labels.

@@ -115,13 +115,6 @@ def from_relevant(
     return dense
 
 
-def compact_indicator(dense: NDArray[Any]) -> Indicator:
-    """Keep `dense` as it is, or turn it into CSR when there are very many labels."""
-    if dense.shape[1] <= MAX_DENSE_LABELS:
-        return dense
-    return need("scipy.sparse", "a data set with many labels").csr_matrix(dense)  # type: ignore[no-any-return]
-
-
 def stack(parts: Sequence[Any], width: int, dtype: Any = np.float64) -> Any:
     """Put blocks below each other: dense if none is sparse, else CSR."""
     if not parts:

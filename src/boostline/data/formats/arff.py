@@ -23,14 +23,13 @@ import numpy as np
 from boostline.array_types import FloatArray
 from boostline.contract.advice import advice
 from boostline.contract.rows import too_large
-from boostline.data.dataset import Block
+from boostline.data.dataset import MAX_DENSE_LABELS, Block
 from boostline.data.errors import DataError
 from boostline.data.formats.arff_header import Attribute, read_header, why_unfit
 from boostline.data.formats.arff_tokens import split_dense, split_sparse
 from boostline.data.formats.mulan_xml import read_label_names
 from boostline.data.formats.reader import Chooser, Labels, chosen, number_in
-from boostline.data.formats.tables import Categories, Cells, TableReader
-from boostline.data.matrices import compact_indicator
+from boostline.data.formats.table_reader import Categories, Cells, TableReader
 from boostline.data.source import LineReader, Source, checked_encoding, is_path, source_name, stem
 from boostline.data.unseen import Unseen
 
@@ -125,7 +124,8 @@ class ArffReader(TableReader):
 
     def _plain(self, texts: list[bytes]) -> Block | None:
         """Parse dense rows of numbers with NumPy; None if something in them needs the other way."""
-        if self.categories or not all(attribute.is_plain for attribute in self._attributes):
+        is_plain = all(attribute.is_plain for attribute in self._attributes)
+        if self.categories or not is_plain or len(self.labels) > MAX_DENSE_LABELS:
             return None
         for row, text in enumerate(texts):
             if text.translate(None, PLAIN_BYTES):
@@ -149,7 +149,7 @@ class ArffReader(TableReader):
                     return None
         X = table[:, [one.name in self.inputs for one in self._attributes]]
         Y = table[:, [one.name in self.labels for one in self._attributes]] == 1.0
-        return Block(X, compact_indicator(Y))
+        return Block(X, Y)
 
     def _token_by_token(self, batch: list[tuple[int, bytes]], sparse: bool) -> Block:
         found: list[tuple[list[str | None], list[int], list[int]]]

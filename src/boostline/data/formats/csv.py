@@ -15,7 +15,7 @@ from boostline.contract.advice import advice
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError
 from boostline.data.formats.reader import number_in
-from boostline.data.formats.tables import Categories, Cells, Drop, TableReader, encode_or_drop
+from boostline.data.formats.table_reader import Categories, Cells, Drop, TableReader, encode_or_drop
 from boostline.data.source import (
     MAX_LINE_BYTES,
     LineReader,

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from boostline.array_types import FloatArray
 from boostline.data.dataset import Block
 from boostline.data.errors import DataError, need
-from boostline.data.formats.tables import Categories, Cells, Drop, TableReader, encode_or_drop
+from boostline.data.formats.table_reader import Categories, Cells, Drop, TableReader, encode_or_drop
 from boostline.data.source import Source, source_name
 from boostline.data.unseen import Unseen
 

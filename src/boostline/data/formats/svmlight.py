@@ -36,7 +36,7 @@ class Shape(NamedTuple):
     labels: int
 
 
-class _Rows:
+class _NumberedRows:
     """Rows of a file with their line numbers, after the header line if it has one."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
@@ -123,7 +123,7 @@ class SvmlightReader(Reader):
                 "features is a list, but must be the number of features, because svmlight has no feature names"
             )
         name = source_name(source)
-        self._rows = _Rows(file, name)
+        self._rows = _NumberedRows(file, name)
         shape = self._rows.shape
         if labels is None and shape is not None:
             labels = self._rows.promised("labels")
@@ -200,7 +200,7 @@ class SvmlightReader(Reader):
         width = 0
         for source in sources:
             with open_bytes(source) as file:
-                rows = _Rows(file, source_name(source))
+                rows = _NumberedRows(file, source_name(source))
                 first = 0 if _is_zero_based(zero_based, rows.shape) else 1
                 if rows.shape is not None:
                     if labels is None:

@@ -40,7 +40,10 @@ class Cells(NamedTuple):
 
 
 class TableReader(Reader):
-    """What becomes of each column: a feature, the 0/1 columns of a category, a label, nothing."""
+    """What becomes of each column: a feature, the 0/1 columns of a category, a label, nothing.
+
+    `_lay_out` decides it, for every format with named columns.
+    """
 
     #: Texts that stand for a missing value, unless a category has that name.
     missing: ClassVar[frozenset[str]] = frozenset()

@@ -16,7 +16,7 @@ from boostline.data.formats import format_of
 from boostline.data.formats.csv import csv_rows
 from boostline.data.formats.jsonlines import json_objects
 from boostline.data.formats.parquet import ParquetRows
-from boostline.data.formats.tables import LABEL_TEXT
+from boostline.data.formats.table_reader import LABEL_TEXT
 from boostline.data.source import LineReader, Source, open_bytes, source_name
 
 Tags = dict[str, bool | None]
