@@ -31,18 +31,11 @@ def default(request):
 def test_members_of_a_committee_are_named(default):
     model, _, _ = default
     rows = look.learners(model)
-    assert [row.kind for row in rows] == ["committee"] * 8 + ["recency"] * 3
-    assert [row.detail for row in rows] == [
-        *PARTS,
-        *FOLLOWERS,
-        "decay 1",
-        "decay 0.9",
-        "decay 0.5",
-    ]
-    assert rows[0].name == "committee: kernel" and rows[9].name == "recency: decay 0.9"
+    assert [row.kind for row in rows] == [*PARTS, *FOLLOWERS, *["recency"] * 3]
+    assert rows[3].name == "output neighbours" and rows[9].name == "recency, decay 0.9"
     assert all(row.nodes is None for row in rows)
     assert sum(row.importance for row in rows) == pytest.approx(1.0)
-    assert rows[0].to_dict()["detail"] == "kernel"
+    assert rows[0].to_dict()["kind"] == "kernel"
     kinds = look.summary(model)["kinds"]
     assert kinds == {**dict.fromkeys([*PARTS, *FOLLOWERS], 1), "recency": 3}
     assert look.summary(model)["learners"] == sum(kinds.values()) == 11
@@ -50,9 +43,9 @@ def test_members_of_a_committee_are_named(default):
 
 def test_a_committee_for_many_features_has_fewer_members():
     model = bl.LabelRanker(3)
-    assert [row.detail for row in look.learners(model)][:5] == PARTS  # before it knows
+    assert [row.kind for row in look.learners(model)][:5] == PARTS  # before it knows
     model.learn(np.zeros(600), {0})
-    found = [row.detail for row in look.learners(model)]
+    found = [row.kind for row in look.learners(model)]
     few = ["kernel", "linear", "output_neighbours", "stack", "recent_kernel"]
     assert found[:7] == [*few, "sparse_linear", "centroids"] and len(found) == 10
 
@@ -63,7 +56,7 @@ def test_shares_of_a_committee_add_up_to_the_score(default):
         for label in range(5):
             why = look.explain(model, x, label)
             assert why.shares.sum() == pytest.approx(model.score(x)[label], abs=1e-12)
-    assert why.names[4] == "committee: stack"
+    assert why.names[4] == "stack"
     assert why.to_dict()["learners"] == why.names
 
 
@@ -84,7 +77,7 @@ def test_the_page_of_a_model_without_trees(default):
     page = look.html_report(
         model, history=recorder.history, why=look.explain(model, X[0], 1), features=list("uvwxyz")
     )
-    assert "committee: output neighbours" in page and "recency: decay 0.5" in page
+    assert "output neighbours" in page and "recency, decay 0.5" in page
     assert "<h2>Features</h2>" not in page
     words = re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.S)
     assert "_" not in words  # words, not the keys of `summary`

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.array_types import FloatArray
-from boostline.learners import Committee, from_config
+from boostline.learners import HoeffdingTree, Recency
+from boostline.learners.description import Member
 from boostline.models import LabelRanker
-
-TREE_KIND = "hoeffding_tree"
 
 
 @dataclass(frozen=True)
@@ -25,9 +24,10 @@ class LearnerRow:
     index : int
         Its position, from 0; `Booster.votes` has its votes in this row.
     kind : str
-        What it is, ``hoeffding_tree`` for example.
-    detail : str
-        The member of a ``committee``, which has a vote for each; the decay of a ``recency``; else nothing.
+        What it is, ``hoeffding_tree`` for example. A committee has a vote for each member: ``tracker_2`` is its second
+        tracker.
+    name : str
+        The same for people, with the decay of a ``recency``.
     weight : float
         alpha^i; of a LabelRanker the learner's share in the scores.
     edge : float or None
@@ -45,7 +45,7 @@ class LearnerRow:
 
     index: int
     kind: str
-    detail: str
+    name: str
     weight: float
     edge: float | None
     listened: float
@@ -53,11 +53,6 @@ class LearnerRow:
     expert_loss: float
     nodes: int | None = None
     depth: int | None = None
-
-    @property
-    def name(self) -> str:
-        """Kind and detail, for people."""
-        return _name(self.kind, self.detail)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as values for JSON."""
@@ -82,13 +77,13 @@ def learners(model: Any) -> list[LearnerRow]:
     shares = _importances(model)
     examples = max(1, int(model.diagnostics.label_set_sizes.sum()))
     rows = []
-    for i, (kind, detail) in enumerate(kinds_of_votes(model)):
+    for i, member in enumerate(members_with_votes(model)):
         tree = trees.get(i)
         rows.append(
             LearnerRow(
                 index=i,
-                kind=kind,
-                detail=detail,
+                kind=kind_of(member),
+                name=_name(member),
                 weight=float(weights[i]),
                 edge=None if edges is None else float(edges[i]),
                 listened=float(heard[i]),
@@ -127,44 +122,34 @@ def _importances(model: Any) -> FloatArray:
     return np.asarray(raw / total) if total > 0 else np.full(len(raw), 1.0 / len(raw))
 
 
-# Names of votes.
-
-
-def kinds_of_votes(model: Any) -> list[tuple[str, str]]:
-    """For each vote the kind of its learner, and what tells votes of one kind apart."""
-    config = model.config()
-    described = config["learners"] if config["resolved"] is None else config["resolved"]
-    return [vote for one in described for vote in _votes_of(one)]
+def members_with_votes(model: Any) -> list[Member]:
+    """The member behind each vote; before the first example one may stand for several."""
+    return [one for one in model.members() for _ in range(one.description.n_votes)]
 
 
 def names_of_votes(model: Any) -> list[str]:
-    """Kind and detail of each vote, for people."""
-    return [_name(*vote) for vote in kinds_of_votes(model)]
+    """What to call each vote: "kernel", "tracker 2", "Hoeffding tree", "recency, decay 0.9"."""
+    return [_name(member) for member in members_with_votes(model)]
 
 
-def _votes_of(config: dict[str, Any]) -> list[tuple[str, str]]:
-    kind = str(config["kind"])
-    if kind == "python":
-        return [(str(config["class"]).rpartition(".")[2], "")]
-    learner = from_config(config)
-    if isinstance(learner, Committee):
-        return [(kind, name) for name in learner.names]
-    return [(kind, f"decay {config['decay']:g}" if kind == "recency" else "")] * learner.n_votes
+def _name(member: Member) -> str:
+    decay = f", decay {d.decay:g}" if isinstance(d := member.description, Recency) else ""
+    return in_words(kind_of(member)) + decay
 
 
-def _name(kind: str, detail: str) -> str:
-    """Join them.
-
-    Examples
-    --------
-    >>> _name("committee", "output_neighbours"), _name("hoeffding_tree", "")
-    ('committee: output neighbours', 'Hoeffding tree')
-    """
-    return in_words(f"{kind}: {detail}" if detail else kind)
+def kind_of(member: Member) -> str:
+    """Its name; of a learner written in Python its class."""
+    return member.name.rpartition(".")[2]
 
 
 def in_words(kind: str) -> str:
-    """The name of a kind, for people."""
+    """The name of a kind, for people.
+
+    Examples
+    --------
+    >>> in_words("output_neighbours"), in_words("hoeffding_tree")
+    ('output neighbours', 'Hoeffding tree')
+    """
     return kind.replace("_", " ").replace("hoeffding", "Hoeffding")
 
 
@@ -187,19 +172,19 @@ class _Tree:
 
 def _trees_of(model: Any) -> dict[int, _Tree]:
     """Trees by the index of their vote; none before the first example."""
-    described = model.config()["resolved"] or []
-    if all(one["kind"] != TREE_KIND for one in described):
+    members = members_with_votes(model)
+    if not any(isinstance(one.description, HoeffdingTree) for one in members):
         return {}  # without a copy of all arrays
     arrays = model.state()["arrays"]
-    trees: dict[int, _Tree] = {}
-    vote = 0
-    for i, one in enumerate(described):
-        if one["kind"] == TREE_KIND:
-            features = np.asarray(one["features"], dtype=np.int64)
-            names = (f"learners.{i}.node_{part}" for part in ("covariate", "left"))
-            trees[vote] = _Tree(features, *(arrays[name] for name in names))
-        vote += len(_votes_of(one))
-    return trees
+    return {
+        i: _Tree(
+            np.asarray(one.description.features, dtype=np.int64),
+            arrays[f"{one.prefix}node_covariate"],
+            arrays[f"{one.prefix}node_left"],
+        )
+        for i, one in enumerate(members)
+        if isinstance(one.description, HoeffdingTree)
+    }
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from boostline.contract.text_models import is_text_model
 from boostline.display.tables import NONE, size
-from boostline.inspect.learner_rows import in_words, kinds_of_votes
+from boostline.inspect.learner_rows import in_words, kind_of, members_with_votes
 
 
 def summary(model: Any) -> dict[str, Any]:
@@ -29,9 +29,9 @@ def summary(model: Any) -> dict[str, Any]:
     ranked = int(model.diagnostics.label_set_sizes.sum())
     config = model.config()
     kinds: dict[str, int] = {}
-    for kind, detail in kinds_of_votes(model):
-        name = detail if kind == "committee" else kind
-        kinds[name] = kinds.get(name, 0) + 1
+    for member in members_with_votes(model):
+        kind = kind_of(member)
+        kinds[kind] = kinds.get(kind, 0) + 1
     return {
         "algorithm": type(model).__name__,
         "settings": config["settings"],
