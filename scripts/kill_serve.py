@@ -14,10 +14,11 @@ import argparse
 import contextlib
 import http.client
 import json
+import multiprocessing
+import os
 import random
 import re
 import secrets
-import subprocess
 import sys
 import tempfile
 import threading
@@ -25,12 +26,15 @@ import time
 from pathlib import Path
 from typing import Any
 
+from boostline.cli import main as main_of_boostline
+from boostline.serve.http import server  # noqa: F401  (imported once, for all processes)
 from boostline.serve.ops.verifying import verify
 from boostline.serve.store.log import Log
 from boostline.serve.store.snapshots import Snapshots
 
 LABELS = [f"l{i}" for i in range(6)]
 N_CLIENTS = 4
+FORK = multiprocessing.get_context("fork")
 
 
 def features(i: int) -> list[float]:
@@ -43,34 +47,44 @@ def relevant(i: int) -> list[str]:
     return [name for name, value in zip(LABELS, x, strict=False) if value > 0.3]
 
 
+def serve(arguments: list[str], out: int, err: int) -> None:
+    """What the process runs; a forked one has imported everything, so that a start takes little."""
+    sys.stdout, sys.stderr = os.fdopen(out, "w"), os.fdopen(err, "w", buffering=1)
+    main_of_boostline(arguments)
+
+
 class Server:
     """A process and where it listens; None if it was killed before it did."""
 
     def __init__(self, store: Path) -> None:
-        command = [sys.executable, "-m", "boostline", "serve", "--store", str(store), "--port", "0"]
+        arguments = ["serve", "--store", str(store), "--port", "0", "--snapshot-rows", "100"]
+        arguments += ["--labels", ",".join(LABELS)]
         self.began = time.monotonic()
-        self.process = subprocess.Popen(
-            [*command, "--labels", ",".join(LABELS), "--snapshot-rows", "100"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        (out, its_out), (err, its_err) = os.pipe(), os.pipe()
+        self.process = FORK.Process(target=serve, args=(arguments, its_out, its_err))
+        self.process.start()
+        os.close(its_out)
+        os.close(its_err)
+        self._out, self._err = os.fdopen(out), os.fdopen(err)
 
     def wait(self) -> str | None:
-        assert self.process.stdout is not None and self.process.stderr is not None
-        line = self.process.stdout.readline()
+        line = self._out.readline()
         if not line:
-            said = self.process.stderr.read()
-            if self.process.wait() != -9:
-                raise SystemExit(f"the server did not start: {said}")
+            messages = self._err.read()
+            if self.end() != -9:
+                raise SystemExit(f"the server did not start: {messages}")
             return None
         self.seconds = time.monotonic() - self.began
         recovered = None
-        while recovered is None:  # said before it listens: "recovered STORE to event N in S s"
-            recovered = re.search(r" recovered .* in ([0-9.]+) s", self.process.stderr.readline())
+        while recovered is None:  # logged before it listens: "recovered STORE to event N in S s"
+            recovered = re.search(r" recovered .* in ([0-9.]+) s", self._err.readline())
         self.recovery = float(recovered[1])
-        threading.Thread(target=self.process.stderr.read, daemon=True).start()
+        threading.Thread(target=self._err.read, daemon=True).start()
         return line.split("http://")[1].strip()
+
+    def end(self) -> int | None:
+        self.process.join()
+        return self.process.exitcode
 
 
 class Client(threading.Thread):
@@ -176,7 +190,7 @@ def main() -> None:
                 next_id = max(client._i for client in clients) // N_CLIENTS * N_CLIENTS + N_CLIENTS
             else:
                 before_ready += 1
-            server.process.wait()
+            server.end()
             kills += 1
             if kills % 20 == 0:
                 print(
@@ -194,7 +208,7 @@ def main() -> None:
             if again != raw:
                 raise SystemExit(f"{kind} {i} was answered with {raw!r}, then with {again!r}")
         server.process.terminate()
-        if server.process.wait() != 0:
+        if server.end() != 0:
             raise SystemExit("SIGTERM did not end it well")
         rows = audit(store)
         log = Log(store)

@@ -1,7 +1,7 @@
 """A client for `boostline serve`, with nothing but Python's own library.
 
 Requests are repeated when a connection breaks or the service is busy. That is safe: a ranking that is asked for again
-under its id has the same answer, and feedback that is told again is not learned again. For this every request gets an
+under its id has the same answer, and feedback that is sent again is not learned again. For this every request gets an
 id here if you give none.
 """
 
@@ -97,7 +97,7 @@ class Client:
         text: str | None = None,
         revision: int | None = None,
     ) -> dict[str, Any]:
-        """Tell which labels were relevant for a ranking, or (with features) of a new example."""
+        """Send which labels were relevant for a ranking, or (with features) of a new example."""
         return self._post(
             "/feedback",
             id=id,
@@ -131,8 +131,8 @@ class Client:
                 if status < 400:
                     return dict(json.loads(answer))
                 if status not in _AGAIN or trial == self._tries:
-                    told = _problem(answer)
-                    raise ServiceError(status, told.get("detail", ""), told.get("field"))
+                    problem = _problem(answer)
+                    raise ServiceError(status, problem.get("detail", ""), problem.get("field"))
                 after = headers.get("Retry-After", "")  # seconds, or a date
                 wait = max(wait, float(after) if after.isdecimal() else 0.0)
             time.sleep(wait)
@@ -183,10 +183,12 @@ class AsyncClient:
 def _problem(answer: bytes) -> dict[str, Any]:
     """What an error says; something between may have answered in a format of its own."""
     try:
-        told = json.loads(answer)
+        problem = json.loads(answer)
     except ValueError:
-        told = None
-    return told if isinstance(told, dict) else {"detail": answer[:200].decode(errors="replace")}
+        problem = None
+    return (
+        problem if isinstance(problem, dict) else {"detail": answer[:200].decode(errors="replace")}
+    )
 
 
 def _plain(features: Any) -> Any:

@@ -42,7 +42,7 @@ def open_store(path: str, model: Any, *, texts: bool = False) -> None:
         )
     if not os.path.exists(path):
         create(path)
-    told = Snapshots(path).write(state)
+    snapshot = Snapshots(path).write(state)
     writer = Writer(path)
     try:
         body = {
@@ -50,7 +50,7 @@ def open_store(path: str, model: Any, *, texts: bool = False) -> None:
             "labels": state.labels.names,
             "retired": state.labels.retired,
             "texts": state.features.form == "text",
-            "snapshot": told,
+            "snapshot": snapshot,
         }
         writer.write(Entry("begin", body=json.dumps(body).encode()))
     finally:
@@ -60,7 +60,7 @@ def open_store(path: str, model: Any, *, texts: bool = False) -> None:
 def _first_state(model: Any, texts: bool) -> ReplicaState:
     if isinstance(model, TextRanker):
         state = ReplicaState(FIRST, model.booster)
-        # The model has room for tags to come, whose places have no names yet.
+        # The model has unused slots for future tags.
         n_spare = model.booster.n_labels - len(model.labels)
         spare = [f"(place {len(model.labels) + i})" for i in range(n_spare)]
         places = range(len(model.labels), model.booster.n_labels)

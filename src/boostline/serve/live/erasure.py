@@ -41,10 +41,9 @@ async def erase(service: Service, id: str) -> dict[str, Any]:
                 await models.caught_up(name, head)
                 await models.save(name)
         # No await from here to the commit: nothing of this id can come in between.
-        told = {"offsets": [event.offset for event in events], "floor": floor}
-        entry = service.writer.erase(events, told)
+        entry = service.writer.erase(events, floor)
         models.wake()
-        models.snapshots.apply("erase", told, entry.time)
+        models.snapshots.apply(entry.kind, entry.data, entry.time)
     return {"id": id, "erased": len(events), "offset": entry.offset, "done": await _gone(service)}
 
 

@@ -25,8 +25,8 @@ _CALM = 3600.0
 
 def expired_to(log: Log, assume: str | None = None) -> int:
     """The offset up to which rankings without feedback have expired (with what was assumed of them)."""
-    told = [event.data for event in log.of_kinds("expire")]
-    return max((one["to"] for one in told if assume in (None, one["assume"])), default=0)
+    expired = [event.data for event in log.of_kinds("expire")]
+    return max((one["to"] for one in expired if assume in (None, one["assume"])), default=0)
 
 
 async def keep_expiring(service: Service, seconds: float) -> None:
@@ -55,10 +55,10 @@ async def expire_old(service: Service, seconds: float) -> bool:
         by_id = service.queue.by_id  # on its way to the disk
         still = [o for o, id in found if all(e.kind != "feedback" for e in by_id.get(id, ()))]
         if still:
-            told: dict[str, Any] = {"to": to, "n": len(still), "assume": assume}
+            event: dict[str, Any] = {"to": to, "n": len(still), "assume": assume}
             if assume == "none":
-                told["offsets"] = still
-            writer.write(Entry("expire", body=json.dumps(told).encode()))
+                event["offsets"] = still
+            writer.write(Entry("expire", body=json.dumps(event).encode()))
             if assume == "none":
                 service.assumed_to = to
             service.models.wake()

@@ -1,6 +1,6 @@
 """Features of requests as rows: lists, dicts of numbers and words, or text.
 
-The first example that is learned decides the form. Names of a dict get their places in the order in which they are
+The first example that is learned decides the form. Names of a dict get their columns in the order in which they are
 learned, so that the same log always gives the same rows.
 """
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_FEATURES", "Features", "check_features", "features_of", "form_of"]
 
-#: No more names than that get a place, and no more characters of names: memory and snapshots have to be bounded.
+#: No more names than that get a column, and no more characters of names: memory and snapshots have to be bounded.
 MOST_FEATURES, _MOST_CHARACTERS = 2**16, 3_000_000
-#: Words of a text are hashed to so many places.
-TEXT_PLACES = 2**14
-#: Rows are passed on as sparse when they are long and so small a share of the places is filled.
+#: Words of a text are hashed to so many columns.
+TEXT_COLUMNS = 2**14
+#: Rows are passed on as sparse when they are long and so small a share of the columns is filled.
 _SPARSE_SHARE, _LONG_ROW = 0.1, 256
 _NUMBERS = {float, int}
 
@@ -94,10 +94,9 @@ class Features:
     def __init__(self, form: str | None = None, names: list[str] | None = None, n: int = 0) -> None:
         self.form = form
         self._n = n  # of a list or text
-        self._texts = TextFeatures(n_columns=TEXT_PLACES)
-        self._place = {name: i for i, name in enumerate(names or ())}
-        self._fill = np.array([_fill_of(name) for name in self._place])
-        self.n_left_out = 0
+        self._texts = TextFeatures(n_columns=TEXT_COLUMNS)
+        self._column = {name: i for i, name in enumerate(names or ())}
+        self._fill = np.array([_fill_of(name) for name in self._column])
 
     @classmethod
     def of_texts(cls, texts: TextFeatures | None = None) -> Features:
@@ -119,46 +118,43 @@ class Features:
     def state(self) -> dict[str, Any]:
         return {
             "form": self.form,
-            "names": list(self._place),
+            "names": list(self._column),
             "n": self._n,
-            "left_out": self.n_left_out,
             "texts": self._texts.state() if self.form == "text" else None,
         }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Features:
         made = cls(state["form"], state["names"], state["n"])
-        made.n_left_out = state["left_out"]
         if state.get("texts") is not None:
             made._texts = TextFeatures.from_state(state["texts"])
         return made
 
     def copy(self) -> Features:
         twin = Features(self.form, n=self._n)
-        twin._place, twin._fill = self._place.copy(), self._fill
-        twin.n_left_out = self.n_left_out
+        twin._column, twin._fill = self._column.copy(), self._fill
         twin._texts = copy.deepcopy(self._texts)
         return twin
 
     @property
     def names(self) -> list[str]:
-        return list(self._place)
+        return list(self._column)
 
     @property
     def width(self) -> int:
         """Columns of a dense row; a text's row is sparse, and counts as none."""
-        return 0 if self.form == "text" else max(self._n, len(self._place))
+        return 0 if self.form == "text" else max(self._n, len(self._column))
 
     def n_new(self, features: Any) -> int:
         """How many columns an example would add."""
         if isinstance(features, dict):
-            names = (_column(name, value) for name, value in features.items())
-            new = sum(name not in self._place for name in names)
-            return min(new, MOST_FEATURES - len(self._place))
+            names = (_column_name(name, value) for name, value in features.items())
+            new = sum(name not in self._column for name in names)
+            return min(new, MOST_FEATURES - len(self._column))
         return len(features) if isinstance(features, list) and self.form is None else 0
 
     def words(self, text: str) -> dict[int, str]:
-        """The words of a text, by their places in its row."""
+        """The words of a text, by their columns in its row."""
         spans = list(self._texts.words.spans(text))
         columns = self._texts.columns_of([span.term for span in spans]).tolist()
         return {column: span.name for column, span in zip(columns, spans, strict=True)}
@@ -194,7 +190,7 @@ class Features:
         return self._dict_row(features)
 
     def learned_row(self, features: Any, model: Booster) -> Any:
-        """The row of an example that is about to be learned: new names get places, the model grows."""
+        """The row of an example that is about to be learned: new names get columns, the model grows."""
         self.check(features)
         if isinstance(features, dict):
             self._admit(features, model)
@@ -207,50 +203,46 @@ class Features:
         return row
 
     def _admit(self, features: dict[str, Any], model: Booster) -> None:
-        names = [_column(name, value) for name, value in features.items()]
-        new = sorted({name for name in names if name not in self._place})
+        names = [_column_name(name, value) for name, value in features.items()]
+        new = sorted({name for name in names if name not in self._column})
         if not new:
             return
-        room = self._room(new)
-        if len(new) > room:
-            self.n_left_out += len(new) - room
-            new = new[:room]
+        new = new[: self._room(new)]
         # The words of a category were absent so far, numbers were missing.
         new.sort(key=lambda name: _fill_of(name) == 0.0)
         n_numbers = sum(np.isnan(_fill_of(name)) for name in new)
         if model.n_features is None:
-            model.features = [*self._place, *new] or None
+            model.features = [*self._column, *new] or None
         else:
             try:
                 for part, were in ((new[:n_numbers], "missing"), (new[n_numbers:], "zero")):
                     if part:
                         model.add_features(part, past_values=were)
             except CannotGrow:
-                self.n_left_out += len(new)
                 return
         for name in new:
-            self._place[name] = len(self._place)
-        self._fill = np.array([_fill_of(name) for name in self._place])
+            self._column[name] = len(self._column)
+        self._fill = np.array([_fill_of(name) for name in self._column])
 
     def _room(self, new: list[str]) -> int:
-        """How many of new names get a place."""
-        left = _MOST_CHARACTERS - sum(map(len, self._place))
+        """How many of the new names get a column."""
+        left = _MOST_CHARACTERS - sum(map(len, self._column))
         fitting = sum(total <= left for total in itertools.accumulate(map(len, new)))
-        return min(MOST_FEATURES - len(self._place), fitting)
+        return min(MOST_FEATURES - len(self._column), fitting)
 
     def _dict_row(self, features: dict[str, Any]) -> Any:
         row = self._fill.copy()
         for name, value in features.items():
-            place = self._place.get(_column(name, value))
-            if place is not None:
-                row[place] = 1.0 if type(value) is str else value
+            column = self._column.get(_column_name(name, value))
+            if column is not None:
+                row[column] = 1.0 if type(value) is str else value
         if len(row) > _LONG_ROW and np.count_nonzero(row) < _SPARSE_SHARE * len(row):
             stored = np.flatnonzero(row)
             return sparse_row(stored, row[stored], len(row))
         return row
 
 
-def _column(name: str, value: Any) -> str:
+def _column_name(name: str, value: Any) -> str:
     return f"{name}={value}" if type(value) is str else name
 
 

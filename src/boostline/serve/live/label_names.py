@@ -21,7 +21,7 @@ def is_name(text: str) -> bool:
 
 
 class LabelNames:
-    """Names by place. A label keeps its place for ever; a retired one is neither shown nor learned.
+    """Names by index. A label keeps its index for ever; a retired one is neither shown nor learned.
 
     Examples
     --------
@@ -35,10 +35,10 @@ class LabelNames:
     def __init__(self, names: Sequence[str], retired: Sequence[int] = ()) -> None:
         self.names = list(names)
         self._retired = set(retired)
-        self._index()
+        self._reindex()
 
-    def _index(self) -> None:
-        self.place = {name: i for i, name in enumerate(self.names)}
+    def _reindex(self) -> None:
+        self.index = {name: i for i, name in enumerate(self.names)}
         self.retired = sorted(self._retired)
         self.active = np.array(
             [i for i in range(len(self.names)) if i not in self._retired], np.intp
@@ -75,18 +75,18 @@ class LabelNames:
     def renamed(self, change: dict[str, Any]) -> dict[str, str]:
         """The renamings of a change that can be made: two changes may have met on their way to the log."""
         asked = change.get("rename", {})
-        return {o: n for o, n in asked.items() if o in self.place and n not in self.place}
+        return {o: n for o, n in asked.items() if o in self.index and n not in self.index}
 
     def apply(self, change: dict[str, Any]) -> list[str]:
         """Make a change; return the labels that are new. What is done already is passed over."""
-        new = [name for name in dict.fromkeys(change.get("add", ())) if name not in self.place]
+        new = [name for name in dict.fromkeys(change.get("add", ())) if name not in self.index]
         self.names += new
-        self._index()
+        self._reindex()
         for old, name in self.renamed(change).items():
-            self.names[self.place[old]] = name
-        self._index()
-        place = self.place
-        self._retired |= {place[name] for name in change.get("retire", ()) if name in place}
-        self._retired -= {place[name] for name in change.get("restore", ()) if name in place}
-        self._index()
+            self.names[self.index[old]] = name
+        self._reindex()
+        index = self.index
+        self._retired |= {index[name] for name in change.get("retire", ()) if name in index}
+        self._retired -= {index[name] for name in change.get("restore", ()) if name in index}
+        self._reindex()
         return new

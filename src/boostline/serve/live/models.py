@@ -120,9 +120,9 @@ class Models:
                 raise Problem(
                     409, f"there are {_MOST_CHALLENGERS} challengers, which is the limit", "name"
                 )
-            state, told = await asyncio.to_thread(self._first_snapshot, name, config)
+            state, snapshot = await asyncio.to_thread(self._first_snapshot, name, config)
             await self._record(
-                "challenger", {"name": name, "config": config, "snapshot": told}, state
+                "challenger", {"name": name, "config": config, "snapshot": snapshot}, state
             )
         return self.describe(name)
 
@@ -167,8 +167,8 @@ class Models:
             n = 2
             while name in self.registry.used:
                 name, n = f"{before.partition('@')[0]}@{version}.{n}", n + 1
-            state, told = await asyncio.to_thread(self._at_version, name, before, version)
-            event = {"name": name, "of": before, "version": version, "snapshot": told}
+            state, snapshot = await asyncio.to_thread(self._at_version, name, before, version)
+            event = {"name": name, "of": before, "version": version, "snapshot": snapshot}
             offset = await self._record("rollback", event, state)
             _LOG.info("rolled back to %d; %s serves from event %d on", version, name, offset)
             await self.caught_up(name, offset)
@@ -249,7 +249,7 @@ class Models:
             "lag": replica.lag(),
             "memory_bytes": state.model.memory_usage(),
             "microseconds_per_row": round(
-                1e6 * replica.busy_seconds / max(1, replica.n_learned), 1
+                1e6 * replica.busy_seconds / max(1, state.model.clock - replica.first_clock), 1
             ),
             "failure": None if replica.failure is None else str(replica.failure),
         }

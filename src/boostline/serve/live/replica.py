@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
-import queue
 import threading
 import time
 from typing import Any
@@ -56,18 +54,18 @@ class Replica:
         self._writer = writer
         self._snapshots = snapshots
         self._every_rows, self._every_seconds = every_rows, every_seconds
-        self._clock = self._saved_clock = state.model.clock
+        self._saved_clock = state.model.clock
         self._saved_at = time.monotonic()
         self._restarts = 0 if state.is_cold else state.model.n_restarts
         self._saved_offset = -1
         self._saving: threading.Thread | None = None
         self._save_turn = threading.Lock()
         self._retry_at = 0.0
-        #: Rings when there is something new in the log.
-        self._bell: queue.SimpleQueue[None] = queue.SimpleQueue()
+        #: Set when there is something new in the log.
+        self._news = threading.Event()
         self._ended = False
-        #: Rows learned by this process, and seconds of processor time that it took.
-        self.n_learned, self.busy_seconds = 0, 0.0
+        #: Seconds of processor time that learning took in this process, from this row on.
+        self.busy_seconds, self.first_clock = 0.0, state.model.clock
         #: Seconds of processor time that snapshots took.
         self.save_seconds = 0.0
         #: Why learning has stopped; None while it goes on.
@@ -81,8 +79,7 @@ class Replica:
 
     def wake(self) -> None:
         """There is something new in the log."""
-        if self._bell.empty():
-            self._bell.put(None)
+        self._news.set()
 
     def version(self) -> int:
         """The offset that the state has reached."""
@@ -126,9 +123,9 @@ class Replica:
     def _run(self) -> None:
         while not self._ended:
             try:
+                self._news.clear()
                 if not self._step():
-                    with contextlib.suppress(queue.Empty):
-                        self._bell.get(timeout=0.5)
+                    self._news.wait(0.5)
             except Exception as error:
                 self.failure = error
                 _LOG.critical("%s has stopped learning: %s", self.state.name, error, exc_info=True)
@@ -148,15 +145,12 @@ class Replica:
             if self._ended:
                 break
             self.state.apply(event, self._log.at)
-        clock = self.state.model.clock
-        self.n_learned += clock - self._clock
-        self._clock = clock
         self.busy_seconds += time.thread_time() - used
         self._save_if_due()
         return True
 
     def _save_if_due(self) -> None:
-        rows = self._clock - self._saved_clock
+        rows = self.state.model.clock - self._saved_clock
         now = time.monotonic()
         if rows < self._every_rows and not (rows and now - self._saved_at > self._every_seconds):
             return
@@ -183,9 +177,9 @@ class Replica:
             if state.offset < self._saved_offset:
                 return  # a later one overtook it, which an erasure may rely on
             began, used = time.perf_counter(), time.thread_time()
-            told = self._snapshots.write(state)
+            snapshot = self._snapshots.write(state)
             self.save_seconds += time.thread_time() - used
-            event = {"snapshot": told}
+            event = {"snapshot": snapshot}
             entry = self._writer.write(Entry(kind="snapshot", body=json.dumps(event).encode()))
             self._saved_clock, self._saved_offset = state.model.clock, state.offset
             self._saved_at = time.monotonic()
@@ -193,7 +187,7 @@ class Replica:
             self._snapshots.thin(state.name, entry.time)
         _LOG.info(
             "snapshot of %s at %d: %.1f MB in %.2f s",
-            *(state.name, state.offset, told["bytes"] / 1e6, time.perf_counter() - began),
+            *(state.name, state.offset, snapshot["bytes"] / 1e6, time.perf_counter() - began),
         )
 
     def _keep_window(self, number: int, figures: dict[str, Any]) -> None:

@@ -136,18 +136,18 @@ class ReplicaState:
         """Pass over the events up to an offset, but for the changes of labels, which hold for every model."""
         while events := log.to_apply(self.offset, up_to):
             for event in events:
-                told = event.data
+                body = event.data
                 if event.kind == "labels":
-                    self._change_labels(told)
-                elif event.kind == "feedback" and told.get("add"):
-                    self._change_labels({"add": told["add"]})
+                    self._change_labels(body)
+                elif event.kind == "feedback" and body.get("add"):
+                    self._change_labels({"add": body["add"]})
                 self.offset = event.offset
 
     def _feedback(self, event: Event, ranking: Callable[[int], Event | None]) -> None:
-        told = event.data
-        if told.get("add"):
-            self._change_labels({"add": told["add"]})
-        if not told.get("learn") or told.get("erased"):
+        body = event.data
+        if body.get("add"):
+            self._change_labels({"add": body["add"]})
+        if not body.get("learn") or body.get("erased"):
             return
         shown = None if event.of is None else ranking(event.of)
         if shown is None and event.of is not None:
@@ -155,39 +155,39 @@ class ReplicaState:
                 event.offset, f"event {event.of}, its ranking, is not in the log any more"
             )
             return
-        request = told if shown is None else shown.data
+        request = body if shown is None else shown.data
         if request.get("erased"):
             self.on_refused(event.offset, "its ranking was erased")
             return
-        self._learn(event, features_of(request), self._relevance(told), shown)
+        self._learn(event, features_of(request), self._relevance(body), shown)
 
     def _expire(self, event: Event, ranking: Callable[[int], Event | None]) -> None:
         """Rankings that never got feedback: where nothing is assumed there is nothing to do."""
-        told = event.data
-        if told["assume"] != "none":
+        body = event.data
+        if body["assume"] != "none":
             return
-        for offset in told["offsets"]:
+        for offset in body["offsets"]:
             shown = ranking(offset)
             if shown is None or shown.data.get("erased") or shown.answer is None:
                 continue
             names = [one["label"] for one in json.loads(shown.answer)["labels"]]
-            known = [name for name in names if name in self.labels.place]
+            known = [name for name in names if name in self.labels.index]
             relevance = self._relevance({"relevant": [], "irrelevant": known})
             self._learn(event, features_of(shown.data), relevance, shown)
 
-    def _relevance(self, told: dict[str, Any]) -> NDArray[np.int8]:
-        """What is told of the labels: 1, 0, or UNKNOWN. Names that are not there any more are passed over."""
-        place = self.labels.place
-        irrelevant = told.get("irrelevant")
-        relevance = np.full(len(place), 0 if irrelevant is None else UNKNOWN, np.int8)
+    def _relevance(self, body: dict[str, Any]) -> NDArray[np.int8]:
+        """1, 0 or UNKNOWN for each label. Names of labels that no longer exist are ignored."""
+        index = self.labels.index
+        irrelevant = body.get("irrelevant")
+        relevance = np.full(len(index), 0 if irrelevant is None else UNKNOWN, np.int8)
         for names, value in (
             (irrelevant or (), 0),
-            (told.get("unknown") or (), UNKNOWN),
-            (told["relevant"], 1),
+            (body.get("unknown") or (), UNKNOWN),
+            (body["relevant"], 1),
         ):
             for name in names:
-                if name in place:
-                    relevance[place[name]] = value
+                if name in index:
+                    relevance[index[name]] = value
         relevance[self.labels.retired] = UNKNOWN
         return relevance
 

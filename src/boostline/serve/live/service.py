@@ -151,14 +151,14 @@ class Service:
             raise Problem(
                 409, f"id is {id!r}, which came with other features, but must be new", "id"
             )
-        told: dict[str, Any] = {
+        labels: dict[str, Any] = {
             "relevant": sorted(body["relevant"] or ()),
             "irrelevant": None if body["irrelevant"] is None else sorted(body["irrelevant"]),
             "unknown": sorted(body["unknown"] or ()),
         }
         before = next((record for record in reversed(known) if record.kind == "feedback"), None)
         latest = {"revision": 0} if before is None else before.data
-        repeats = before is not None and told.items() <= latest.items()
+        repeats = before is not None and labels.items() <= latest.items()
         expected = latest["revision"] + (not repeats)
         if revision not in (None, expected):
             raise Problem(
@@ -171,12 +171,12 @@ class Service:
             await _on_disk(before)
             return _feedback_answer(before)
         self._refuse_if_busy()
-        add = self._new_labels(told)
+        add = self._new_labels(labels)
         shown = known[0] if known and known[0].kind == "rank" else None
         of = shown.offset if isinstance(shown, Event) else shown
         was_assumed = isinstance(of, int) and of <= self.assumed_to
         learn = before is None and not was_assumed
-        event: dict[str, Any] = {"revision": expected, "learn": learn, **told}
+        event: dict[str, Any] = {"revision": expected, "learn": learn, **labels}
         if add:
             event["add"] = add
         if learn:
@@ -202,9 +202,9 @@ class Service:
 
     # What is refused.
 
-    def _new_labels(self, told: dict[str, Any]) -> list[str]:
-        named = [(field, label) for field, labels in told.items() for label in labels or ()]
-        new = [(field, label) for field, label in named if label not in self.labels.place]
+    def _new_labels(self, labels: dict[str, Any]) -> list[str]:
+        named = [(field, label) for field, labels in labels.items() for label in labels or ()]
+        new = [(field, label) for field, label in named if label not in self.labels.index]
         if new and self.settings.new_labels != "add":
             field, label = new[0]
             near = near_name(label, self.labels.names)

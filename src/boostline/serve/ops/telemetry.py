@@ -124,7 +124,7 @@ _OF_MODELS = {
     "memory_bytes": "Memory of the model.",
     "cpu_seconds_total": "Processor time spent in the model and its snapshots.",
     "restarts": "How often learning restarted because the stream had changed.",
-    "features": "Features that have a place.",
+    "features": "Features that have a column.",
     "rank_loss": "Rank loss in the present window, before learning each row.",
     "served_rank_loss": "Rank loss of what was served, in the present window.",
     "precision_at_1": "Share of rows whose first label is relevant, in the present window.",

@@ -126,7 +126,7 @@ def connect(
             db.execute("PRAGMA cache_size=-16000")  # kilobytes: the inner pages of a large index
             db.execute(
                 "PRAGMA wal_autocheckpoint=0"
-            )  # `writer.Checkpoints` does it beside the requests
+            )  # `writer.Checkpoints` does it next to the requests
     except sqlite3.DatabaseError as error:
         raise StoreError(f"{path} cannot be read: {error}") from error
     return db
@@ -178,7 +178,7 @@ class Log:
         The store.
     shared
         The connection of the writer and what has to be held meanwhile: what was just written is in its cache, while a
-        connection of its own reads everything anew after every change.
+        connection of its own reads everything again after every change.
     """
 
     def __init__(

@@ -106,18 +106,18 @@ class Snapshots:
     # Changes. Each follows from an event that is in the log, so a process that was killed before it deleted the files
     # deletes them at its next start (`delete_strays`).
 
-    def apply(self, kind: str, told: dict[str, Any], time: float) -> None:
+    def apply(self, kind: str, event: dict[str, Any], time: float) -> None:
         """Follow an event: it names a snapshot, or makes older ones useless, which are deleted."""
         with self._turn:
-            self._keep(self._after(kind, told, time))
+            self._keep(self._after(kind, event, time))
 
-    def _after(self, kind: str, told: dict[str, Any], time: float) -> list[Snapshot]:
+    def _after(self, kind: str, event: dict[str, Any], time: float) -> list[Snapshot]:
         known = self._known
         if kind == "dismiss":
-            return [s for s in known if s.model != told["name"]]
+            return [s for s in known if s.model != event["name"]]
         if kind in ("erase", "compact"):  # a replay from an earlier offset would lack events
-            return [s for s in known if s.offset >= told["floor"]]
-        new = Snapshot(**told["snapshot"], time=time)
+            return [s for s in known if s.offset >= event["floor"]]
+        new = Snapshot(**event["snapshot"], time=time)
         return [*(s for s in known if (s.model, s.offset) != (new.model, new.offset)), new]
 
     def thin(self, model: str, now: float) -> None:

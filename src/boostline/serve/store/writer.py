@@ -141,7 +141,7 @@ class Writer:
         sql = "INSERT OR REPLACE INTO refused VALUES (?, ?, ?)"
         self._deferred_statements.append((sql, (model, offset, reason)))
 
-    def erase(self, events: Sequence[Event], told: dict[str, Any]) -> Entry:
+    def erase(self, events: Sequence[Event], floor: int) -> Entry:
         """Overwrite events. The labels that they added stay, because later events name them."""
         statements: list[Statement] = []
         for event in events:
@@ -152,7 +152,8 @@ class Writer:
             head = (event.offset, event.time, event.kind, event.id, event.of)
             statements.append((_ERASE, (body, checksum_of(head, body, None, None), event.offset)))
             statements.append(("DELETE FROM refused WHERE offset = ?", (event.offset,)))
-        entry = Entry("erase", body=json.dumps(told).encode(), statements=statements)
+        erased = {"offsets": [event.offset for event in events], "floor": floor}
+        entry = Entry("erase", body=json.dumps(erased).encode(), statements=statements)
         return self.write(entry)
 
     def compact(self, floor: int, expired: int) -> Entry:

@@ -94,16 +94,16 @@ def why(call: Call) -> Any:
         row = state.features.row(features)
         if label is None:
             scores = state.model.score(row)
-            place = int(state.labels.active[np.argmax(scores[state.labels.active])])
-        elif label in state.labels.place:
-            place = state.labels.place[label]
+            index = int(state.labels.active[np.argmax(scores[state.labels.active])])
+        elif label in state.labels.index:
+            index = state.labels.index[label]
         else:
             raise Invalid("label", f"is {label[:80]!r}, but there is no such label")
-        found = explain(state.model, row, place, names=state.features.names or None)
+        found = explain(state.model, row, index, names=state.features.names or None)
         words = state.features.words(features) if isinstance(features, str) else {}
     return {
         "id": id,
-        "label": state.labels.names[place],
+        "label": state.labels.names[index],
         "score": found.score,
         "rank": found.rank,
         "version": champion.version(),
