@@ -94,7 +94,7 @@ def train(
     if jobs != 1 or dask is not None:
         if resume or append or max_rows is not None:
             raise typer.BadParameter(
-                "--jobs and --dask learn a whole history anew: leave out --resume, --append and --max-rows"
+                "--jobs and --dask learn a whole history from scratch: leave out --resume, --append and --max-rows"
             )
         _train_history(data, model, given, chosen, jobs=jobs, dask=dask, json=json)
         return

@@ -25,7 +25,7 @@ class Columns:
         What `boostline.data.stream` takes for a format whose rows hold labels: for svmlight numbers, unless names
         were given to them.
     categories : dict or None
-        Text columns and their values, as they were told.
+        Text columns and their values, as given.
     """
 
     features: list[str] | None

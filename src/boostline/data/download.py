@@ -20,7 +20,7 @@ from boostline.data.errors import DownloadError, need
 
 #: Seconds without an answer after which a transfer counts as broken.
 TIMEOUT = 30.0
-#: How often a broken transfer is begun anew.
+#: How often a broken transfer is tried again.
 RETRIES = 2
 
 
@@ -49,7 +49,7 @@ class _TooLong(Exception):
 
 
 class _Watched:
-    """A file that is being written: tells how much has come, and stops what does not end."""
+    """A file that is being written: reports how much has arrived, and stops what does not end."""
 
     def __init__(self, file: IO[bytes], remote: RemoteFile, tell: Callable[[int], None]) -> None:
         self._file, self._remote, self._tell = file, remote, tell

@@ -1,4 +1,4 @@
-"""What goes wrong with data, said so that it can be mended."""
+"""Errors in data, and what would fix them."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from boostline.data.streaming import stream
 from boostline.data.text_files import text_blocks
 from boostline.data.unseen import Unseen
 
-#: What a model remembers of the file that it was trained with, beside the labels.
+#: What a model remembers of the file that it was trained with, besides the labels.
 _REMEMBERED = ("drop", "categories", "delimiter", "encoding", "zero_based", "text", "separator")
 
 
@@ -47,13 +47,13 @@ class Input:
         return "standard input" if self.source == "-" else self.source
 
     def reader(self) -> type[Reader]:
-        """That of its format; standard input is csv if nothing else was said."""
+        """The reader of its format; standard input is csv by default."""
         if self.source == "-" and self.format is None:
             return FORMATS["csv"]
         return FORMATS[format_of(self.source, self.format)]
 
     def options(self) -> dict[str, Any]:
-        """What `boostline.data.stream` and `boostline.data.load` are to be told; None: nothing."""
+        """Options of `boostline.data.stream` and `boostline.data.load`; None: not given."""
         if self.encoding is not None:
             try:
                 codecs.lookup(self.encoding)
@@ -303,7 +303,7 @@ def _rows_of_file(
 
 
 def _known_options(known: Columns, reader: type[Reader], options: dict[str, Any]) -> dict[str, Any]:
-    """What a model can tell a reader about the columns of a file."""
+    """What a model knows about the columns of a file."""
     takes = reader.options()
     if "zero_based" in takes:  # features are numbers
         told = {"features": known.n_features}
@@ -318,7 +318,7 @@ def _known_options(known: Columns, reader: type[Reader], options: dict[str, Any]
 
 
 def _labels(given: Input, reader: type[Reader]) -> Any:
-    """What ``labels=`` is to be: what was said, with patterns and files of names resolved."""
+    """The argument ``labels=``, with patterns and files of names resolved."""
     if not given.labels:
         return None
     if len(given.labels) == 1:
@@ -336,7 +336,7 @@ def _labels(given: Input, reader: type[Reader]) -> Any:
 
 
 def named_labels(told: list[str]) -> list[str]:
-    """Names as they were told: with commas between, or in a file with one a line (@file)."""
+    """Names, separated by commas or in a file with one a line (@file)."""
     names: list[str] = []
     for part in split_commas(told) or []:
         if part.startswith("@"):

@@ -1,4 +1,4 @@
-"""The named sets: what they are, where they are looked for, and where they live in public.
+"""The named sets: what they are, where they are searched, and their public address.
 
 Looked for in turn: the folder that ``BOOSTLINE_DATA`` names, the per-user cache, river's wheel
 (yeast only), the public home. Folder and cache hold ``<name>/<name>-train.arff``, ``-test.arff``
@@ -161,7 +161,7 @@ def fetch_named(named: NamedSet) -> tuple[Path, Path, Path]:
 
 
 def not_here(named: NamedSet) -> str:
-    """Say where a missing set was looked for and what to do."""
+    """Say where a missing set was searched and what to do."""
     folder = os.environ.get("BOOSTLINE_DATA")
     looked = f"BOOSTLINE_DATA ({folder})" if folder else "BOOSTLINE_DATA (not set)"
     files = ", ".join(file.name for file in named.files)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-#: So many different ones are told apart; a stream may have a new one in every row.
+#: Names beyond so many are only counted: a stream may have a new one in every row.
 MOST_NAMES = 1000
 
 

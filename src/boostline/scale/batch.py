@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from boostline.contract.numbers import whole_number
 from boostline.contract.rows import read_rows
-from boostline.contract.text_models import is_text_model
+from boostline.contract.text_models import booster_of, is_text_model
 from boostline.data import Unseen
 from boostline.data.errors import need
 from boostline.data.inputs import Input, rows_to_score
@@ -240,13 +240,12 @@ def _key_blocks(file: Any, keys: Sequence[str]) -> Iterator[list[Any]]:
 
 
 def _digest(model: Any) -> str:
-    state, about_texts = model, {}
+    state = booster_of(model).state()
+    settings, arrays = {"config": state["config"]}, dict(state["arrays"])
     if is_text_model(model):
-        state, about_texts = model.booster, model._state()
-    state = state.state()
-    arrays = {n: a for n, a in about_texts.items() if isinstance(a, np.ndarray)} | state["arrays"]
-    settings = {n: v for n, v in about_texts.items() if n not in arrays}
-    digest = hashlib.blake2b(repr((state["config"], settings)).encode(), digest_size=16)
+        for name, value in {"tags": model.labels, **model.text_features.state()}.items():
+            (arrays if isinstance(value, np.ndarray) else settings)[name] = value
+    digest = hashlib.blake2b(repr(settings).encode(), digest_size=16)
     for name in sorted(arrays):
         digest.update(np.ascontiguousarray(arrays[name]).view(np.uint8).data)
     return digest.hexdigest()

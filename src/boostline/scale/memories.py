@@ -1,4 +1,4 @@
-"""Rows that workers remember, for learners that look at them again: a sample of the rows of all of them."""
+"""Rows that workers remember, for learners that use them again: a sample of the rows of all workers."""
 
 from __future__ import annotations
 

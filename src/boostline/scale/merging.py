@@ -70,7 +70,7 @@ def partial(model: Any, rows: Any, *, n_parts: int = 1) -> Partial:
     rows
         ``(X, Y)`` or ``(X, Y, weights)`` in the forms of the model's `learn`, or an iterable of such blocks.
     n_parts
-        How many parts of about this size will be merged. Each remembers its share of the rows that learners look at
+        How many parts of about this size will be merged. Each remembers its share of the rows that learners use
         again; with 1 as many as if it were alone, which is more than is needed.
 
     Returns

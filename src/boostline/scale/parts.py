@@ -40,7 +40,7 @@ class FilePart:
     Attributes
     ----------
     options : dict
-        What `boostline.data.stream` is told: ``labels``, ``format``, ``drop`` and so on.
+        Options of `boostline.data.stream`: ``labels``, ``format``, ``drop`` and so on.
     features, labels : list of str
         Order of the columns in the model.
     """
@@ -84,7 +84,7 @@ class FilePart:
         return FORMATS[format_of(self.path, self.options.get("format"))]
 
     def _stream(self) -> Stream:
-        """The file; one whose rows say its features is not looked through if they are known."""
+        """The file; one whose rows name its features is not scanned if they are known."""
         options = dict(self.options)
         takes = self._reader.options()
         if self.features is not None and "features" in takes:

@@ -44,7 +44,7 @@ class RowBlock:
 
     @cached_property
     def is_learned(self) -> NDArray[np.bool_]:
-        """Rows that learners hear of: with a weight, and with a pair of labels or some labels that are unknown."""
+        """Rows that learners learn: with a weight, and with a pair of labels or some labels that are unknown."""
         n_known = self.sets.n_labels - self.sets.unknown.sizes
         without_pairs = (n_known > 0) & (n_known < self.sets.n_labels)
         return (self.has_pairs | without_pairs) & (self.given_weights > 0.0)
@@ -57,7 +57,7 @@ class RowBlock:
 
     @cached_property
     def weights(self) -> FloatArray:
-        """Importance; 0 for rows that learners do not hear of."""
+        """Importance; 0 for rows that are not learned."""
         return np.where(self.is_learned, self.given_weights, 0.0)
 
     @cached_property
@@ -93,7 +93,7 @@ class RowBlock:
         return row, column, native[row, column]
 
     def moments(self) -> Moments:
-        """Of the rows that learners hear of."""
+        """Of the rows that are learned."""
         row, column, value = self.entries()
         kept = self.is_learned[row]
         n_rows = int(self.is_learned.sum())
@@ -112,13 +112,14 @@ class RowBlock:
 
 def row_blocks(model: Booster, rows: Any) -> Iterator[RowBlock]:
     """Read rows: ``(X, Y)``, ``(X, Y, weights)``, or an iterable of these."""
+    space = LabelSpace(model.n_labels, model.labels)
     for X, Y, *more in given_blocks(rows):
         read = read_rows(X, model.features)
         if model.n_features is not None and read.n_features != model.n_features:
             raise ValueError(
                 f"x has {read.n_features} features, but the model has learned with {model.n_features}"
             )
-        sets = model._space.read(Y, read.n, read.is_single)
+        sets = space.read(Y, read.n, read.is_single)
         weights = read_weights(more[0] if more else 1.0, read.n)
         weights = np.broadcast_to(np.asarray(weights, dtype=np.float64), (read.n,))
         yield RowBlock(read, sets, weights)
@@ -154,7 +155,7 @@ def learned_texts(model: TextRanker, features: TextFeatures, texts: Any) -> Iter
 def judged_sets(model: Any, Y: Any, n: int) -> LabelSets:
     """Labels of n rows, or tags of texts: those that the model does not know cannot be ranked."""
     if not is_text_model(model):
-        return model._space.read(Y, n, False)  # type: ignore[no-any-return]
+        return LabelSpace(model.n_labels, model.labels).read(Y, n, False)
     place = {tag: i for i, tag in enumerate(model.labels)}
     told = [{place[tag]: value for tag, value in row.items() if tag in place} for row in Y]
     return LabelSpace(model.n_labels).read(told, n, False)

@@ -49,9 +49,9 @@ def format_of(source: Source, named: str | None) -> str:
 def settle_options(
     sources: Sequence[Source], format_name: str, labels: Labels, options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Keep what was said (None is "not said"); add the names that only the rows of a file say.
+    """Keep the options that are given (None is "not given"); add names that only the rows have.
 
-    A source that can be read but once is not looked through: its reader asks for what is lacking.
+    A source that can be read only once is not scanned: its reader requires the names.
     """
     reader = FORMATS[format_name]
     said = {option: value for option, value in options.items() if value is not None}
@@ -64,7 +64,7 @@ def settle_options(
             )
     said["labels"] = labels
     if (labels is None or "features" not in said) and all(map(is_path, sources)):
-        found = reader.look_through(sources, **said)
+        found = reader.scan(sources, **said)
         if found is not None:
             if labels is None and not found[0]:
                 raise DataError(

@@ -246,7 +246,7 @@ def _misfit(attribute: Attribute, text: str) -> str:
 
 
 def _label_names(source: Source, labels: Any) -> Sequence[str]:
-    """Names of the labels: given, from the xml given, or from the xml beside the file."""
+    """Names of the labels: given, from the xml given, or from the xml next to the file."""
     if isinstance(labels, int):
         raise TypeError(f"labels is {labels}, but an arff file needs the names of its labels")
     if isinstance(labels, (str, os.PathLike)):

@@ -95,7 +95,7 @@ def csv_rows(
     _, header = next(rows, (1, []))
     if not any(header):
         raise DataError("is empty, or has no header line", path=source_name(source), line=1)
-    if len(header) == 1:  # several that were not told apart: a table has a feature and a label
+    if len(header) == 1:  # several that were not separated: a table has a feature and a label
         for other in DELIMITERS:
             if other != delimiter and other in header[0]:
                 shown = {"\t": "tab"}.get(other, f"'{other}'")

@@ -62,7 +62,7 @@ class JsonLinesReader(Reader):
                 raise DataError(
                     f"does not say which {what} there are: "
                     + advice(f"pass {what}=[...], or a path", "give the name of a file")
-                    + " instead of a stream, so that it can be looked through first",
+                    + " instead of a stream, so that it can be scanned first",
                     path=name,
                 )
             if isinstance(names, (int, str, bytes)) or not isinstance(names, Sequence):
@@ -139,7 +139,7 @@ class JsonLinesReader(Reader):
             ) from None
 
     @classmethod
-    def look_through(
+    def scan(
         cls,
         sources: Sequence[Source],
         labels: Any = None,

@@ -106,7 +106,7 @@ class ParquetRows:
     def batches(self, columns: Sequence[str], size: int, first_group: int = 0) -> Iterator[Any]:
         """Yield batches of at most `size` rows, each row group by itself.
 
-        Reading a row group from its start is where pyarrow looks at its description; within a batch over several
+        Reading a row group from its start is where pyarrow checks its description; within a batch over several
         groups it does not compare types.
         """
         pa = need("pyarrow", "reading parquet")

@@ -21,7 +21,7 @@ Chooser: TypeAlias = Callable[[list[str]], Said]
 
 
 def chosen(said: Said | Chooser[Said], columns: Sequence[str]) -> Said:
-    """Return what was said, or what is said now that the names of the columns are known."""
+    """Return a value, or what a function makes of the names of the columns."""
     return said(list(columns)) if callable(said) else said
 
 
@@ -44,7 +44,7 @@ class Reader(ABC):
     file
         Unpacked bytes.
     source
-        Where they come from, for messages and for files beside it.
+        Where they come from, for messages and for files next to it.
     labels
         What the caller says about the labels.
 
@@ -57,7 +57,7 @@ class Reader(ABC):
 
     format: ClassVar[str]
     extensions: ClassVar[tuple[str, ...]]
-    #: Whether a header names the columns: what is said about them may then be a `Chooser`.
+    #: Whether a header names the columns: options about them may then be a `Chooser`.
     names_columns: ClassVar[bool] = False
 
     features: list[str]
@@ -78,7 +78,7 @@ class Reader(ABC):
         return 0
 
     @classmethod
-    def look_through(
+    def scan(
         cls, sources: Sequence[Source], **options: Any
     ) -> tuple[Sequence[str | int], Sequence[str] | int] | None:
         """Return labels and features that occur in the rows; None where a header says them."""
@@ -86,6 +86,6 @@ class Reader(ABC):
 
     @classmethod
     def options(cls) -> list[str]:
-        """Names of the options that the format takes beside the labels."""
+        """Names of the options that the format takes besides the labels."""
         common = ("file", "source", "labels")
         return [name for name in inspect.signature(cls).parameters if name not in common]

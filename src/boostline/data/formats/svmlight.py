@@ -134,7 +134,7 @@ class SvmlightReader(Reader):
             raise DataError(
                 f"does not say how many {what} there are: "
                 + advice(f"pass {what}=, or a path", "give the name of a file")
-                + " instead of a stream, so that it can be looked through first",
+                + " instead of a stream, so that it can be scanned first",
                 path=name,
             )
         self._first = 0 if _is_zero_based(zero_based, shape) else 1
@@ -187,7 +187,7 @@ class SvmlightReader(Reader):
             ) from None
 
     @classmethod
-    def look_through(
+    def scan(
         cls,
         sources: Sequence[Source],
         labels: Any = None,
