@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +10,8 @@ import typer
 
 from boostline.cli import options as o
 from boostline.contract.text_models import is_text_model
-from boostline.data.inputs import Input
+from boostline.data.columns import label_names
+from boostline.data.inputs import Input, rows_to_score
 from boostline.data.unseen import Unseen
 from boostline.display.tables import NONE, Table
 from boostline.display.terminal import note, print_json, print_table
@@ -81,8 +80,8 @@ def rank(
                 param_hint="--why, --probabilities",
             )
         loaded = load_model(model, threads)
-        counted = {} if unseen is o.Unseen.missing else {"unseen": None}
-        _rank_files(loaded, given, data, out, top, key, jobs, dask, json, counted)
+        options = {} if unseen is o.Unseen.missing else {"unseen": None}
+        _rank_files(loaded, given, data, out, top, key, jobs, dask, json, options)
         return
     if dask is not None or key:
         raise typer.BadParameter(
@@ -90,15 +89,35 @@ def rank(
         )
     if len(data) > 1:
         raise typer.BadParameter("several files need --out, a folder for the results")
-    _rank_rows(
-        load_model(model, threads),
-        replace(given, source=data[0]),
-        block=block,
-        top=top,
-        jobs=jobs,
-        look=_Look(scores, probabilities, json, why),
-        unseen=Unseen() if unseen is o.Unseen.missing else None,
-    )
+    from boostline.scale.engines import LocalEngine
+
+    loaded, record = load_model(model, threads)
+    given = replace(given, source=data[0])
+    counted = Unseen() if unseen is o.Unseen.missing else None
+    rows = rows_to_score(given, block, loaded, record, counted)
+    count = loaded.n_labels if top == 0 else min(top, loaded.n_labels)
+    task = _Ranking(count, scores or json, probabilities, why, rows.features)
+    first = 1
+    for ranked in LocalEngine(jobs).map(task, (X for X, _ in rows), loaded):
+        if json:
+            for number, row in enumerate(ranked, first):
+                parts = (
+                    {
+                        "why": [
+                            {"name": one.name, "value": one.value, "part": one.part}
+                            for one in row["why"]
+                        ]
+                    }
+                    if why
+                    else {}
+                )
+                print_json({"row": number, **row, **parts})
+        else:
+            _print_rows(ranked, first, count)
+        first += len(ranked)
+    if first == 1:
+        raise ValueError(f"{given.name} has no rows")
+    report(counted, given)
 
 
 def _rank_files(
@@ -136,128 +155,61 @@ def _rank_files(
 
 
 @dataclass(frozen=True)
-class _Look:
-    """How rankings are printed."""
-
-    scores: bool
-    probabilities: bool
-    json: bool
-    why: bool
-
-
-@dataclass(frozen=True)
-class _Best:
-    """A task for other processes: the best labels of some rows, and the numbers to show with them."""
+class _Ranking:
+    """A task for other processes: the best labels of some rows, and what to show with them."""
 
     count: int
-    look: _Look
+    scores: bool
+    probabilities: bool
+    why: bool
+    features: list[str]
 
-    def __call__(self, model: Any, X: Any) -> tuple[list[list[int]], dict[str, list[list[float]]]]:
+    def __call__(self, model: Any, X: Any) -> list[dict[str, Any]]:
         import numpy as np
 
         scores, likely = (np.atleast_2d(part) for part in model.scores_and_probabilities(X))
         order = np.argsort(-scores, axis=1, kind="stable")[:, : self.count]
-        shown = {"scores": scores} if self.look.scores or self.look.json else {}
-        if self.look.probabilities:
+        shown = {"scores": scores} if self.scores else {}
+        if self.probabilities:
             shown["probabilities"] = likely
-        numbers = {
-            name: np.take_along_axis(of, order, axis=1).tolist() for name, of in shown.items()
-        }
+        names, rows = label_names(model), []
+        for i, best in enumerate(order.tolist()):
+            numbers = {name: of[i, best].tolist() for name, of in shown.items()}
+            rows.append({"labels": [names[label] for label in best], **numbers})
         if is_text_model(model):
-            numbers["known_words"] = model.known_words(list(X)).tolist()
-        return order.tolist(), numbers
+            for row, n in zip(rows, model.known_words(list(X)).tolist(), strict=True):
+                row["known_words"] = n
+        if self.why:
+            for i, row in enumerate(rows):
+                row["why"] = self._reasons(model, X[i : i + 1], row["labels"][0])
+        return rows
+
+    def _reasons(self, model: Any, x: Any, label: Any) -> list[Any]:
+        """The features that speak for a label, the strongest first."""
+        from boostline.inspect import explain
+
+        is_text = is_text_model(model)
+        names = None if is_text else self.features
+        parts = explain(model, x[0] if is_text else x, label, names=names).features
+        return [part for part in parts if part.part > 0][:_MOST_REASONS]
 
 
-def _rank_rows(
-    model_and_record: tuple[Any, dict[str, Any]],
-    given: Input,
-    *,
-    block: int,
-    top: int,
-    jobs: int,
-    look: _Look,
-    unseen: Unseen | None,
-) -> None:
-    from boostline.data.columns import label_names
-    from boostline.data.inputs import rows_to_score
-    from boostline.scale.engines import LocalEngine
-
-    loaded, record = model_and_record
-    rows = rows_to_score(given, block, loaded, record, unseen)
-    names = label_names(loaded)
-    count = loaded.n_labels if top == 0 else min(top, loaded.n_labels)
-    first = 1
-    at_hand: deque[Any] = deque()
-    features = None if is_text_model(loaded) else rows.features
-
-    def blocks() -> Iterator[Any]:
-        for X, _ in rows:
-            if look.why:
-                at_hand.append(X)
-            yield X
-
-    for order, numbers in LocalEngine(jobs).map(_Best(count, look), blocks(), loaded):
-        reasons = _reasons(loaded, at_hand.popleft(), order, features) if look.why else None
-        if look.json:
-            _print_objects(first, order, numbers, reasons, names)
-        else:
-            _print_rows(first, order, numbers, reasons, names, count)
-        first += len(order)
-    if first == 1:
-        raise ValueError(f"{given.name} has no rows")
-    report(unseen, given)
-
-
-def _print_objects(
-    first: int, order: Any, numbers: dict[str, Any], reasons: Any, names: list[Any]
-) -> None:
-    for i, labels in enumerate(order):
-        told: dict[str, Any] = {name: values[i] for name, values in numbers.items()}
-        if reasons is not None:
-            told["why"] = [
-                {"name": one.name, "value": one.value, "part": one.part} for one in reasons[i]
-            ]
-        print_json({"row": first + i, "labels": [names[label] for label in labels], **told})
-
-
-def _print_rows(
-    first: int, order: Any, numbers: dict[str, Any], reasons: Any, names: list[Any], count: int
-) -> None:
-    head = ["row", *(str(place) for place in range(1, count + 1))]
-    known_words = numbers.pop("known_words", None)
-    cells = [
-        [str(first + i), *_cells(labels, [of[i] for of in numbers.values()], names)]
-        for i, labels in enumerate(order)
-    ]
-    if known_words is not None:
-        head.append("known words")
-        for row, n in zip(cells, known_words, strict=True):
-            row.append(str(n))
-    if reasons is not None:
-        head.append("because of")
-        for row, parts in zip(cells, reasons, strict=True):
-            row.append(", ".join(map(str, parts)) or NONE)
+def _print_rows(ranked: list[dict[str, Any]], first: int, count: int) -> None:
+    head = ["row", *map(str, range(1, count + 1))]
+    head += ["known words"] * ("known_words" in ranked[0]) + ["because of"] * ("why" in ranked[0])
+    cells = []
+    for number, row in enumerate(ranked, first):
+        shown = [row[name] for name in ("scores", "probabilities") if name in row]
+        best = [
+            " ".join([str(label), *(f"{of[i]:.4f}" for of in shown)])
+            for i, label in enumerate(row["labels"])
+        ]
+        cells.append([str(number), *best])
+        if "known_words" in row:
+            cells[-1].append(str(row["known_words"]))
+        if "why" in row:
+            cells[-1].append(", ".join(map(str, row["why"])) or NONE)
     print_table(Table(head, cells))
-
-
-def _reasons(model: Any, X: Any, order: list[list[int]], names: Any) -> list[list[Any]]:
-    """The features that speak for the first label of each row, the strongest first."""
-    from boostline.inspect import explain
-
-    found = []
-    for i, labels in enumerate(order):
-        x = X[i] if is_text_model(model) else X[i : i + 1]
-        label = labels[0] if model.labels is None else model.labels[labels[0]]
-        parts = explain(model, x, label, names=names).features
-        found.append([part for part in parts if part.part > 0][:_MOST_REASONS])
-    return found
-
-
-def _cells(labels: list[int], numbers: list[list[float]], names: list[Any]) -> list[str]:
-    return [
-        " ".join([str(names[label]), *(f"{of_row[i]:.4f}" for of_row in numbers)])
-        for i, label in enumerate(labels)
-    ]
 
 
 def load_model(path: Any, threads: int = 1) -> tuple[Any, dict[str, Any]]:
