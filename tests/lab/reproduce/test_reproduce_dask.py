@@ -68,6 +68,6 @@ def test_a_killed_worker_loses_nothing(tmp_path, cluster):
 
 
 def test_no_scheduler_is_told(tmp_path, toy, monkeypatch):
-    monkeypatch.setattr("boostline.lab.reproduce.workers._PATIENCE", 1)
+    monkeypatch.setattr("boostline.scale.engines.dask.PATIENCE", 1)
     with pytest.raises(reproduce.ClusterError, match=r"no Dask scheduler at 'tcp://127.0.0.1:1'"):
         reproduce.run(toy, tmp_path, dask="tcp://127.0.0.1:1", report=False)

@@ -51,23 +51,23 @@ def wait_until_gone(group):
 
 MASKS = """
 import signal
-from joblib import Parallel, delayed
-from boostline.lab.reproduce.workers import _hidden_from_interrupts
+from boostline.scale.engines.local import LocalEngine
 
-with _hidden_from_interrupts():
-    masks = Parallel(2, return_as="generator_unordered")(
-        delayed(signal.pthread_sigmask)(signal.SIG_BLOCK, []) for _ in range(4)
-    )
-here = signal.pthread_sigmask(signal.SIG_BLOCK, [])
-print([signal.SIGINT in mask for mask in masks], signal.SIGINT in here)
+def mask(shared, item):
+    return signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+if __name__ == "__main__":
+    masks = LocalEngine(2).map(mask, range(4), shared=())
+    print([signal.SIGINT in one for one in masks], signal.SIGINT in mask((), 0))
 """
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="needs POSIX signals")
-def test_workers_never_see_ctrl_c_not_even_while_they_start(environment):
-    # In a process of its own: the first worker of a process starts helpers that lift the mask.
+def test_workers_never_see_ctrl_c_not_even_while_they_start(environment, tmp_path):
+    program = tmp_path / "masks.py"
+    program.write_text(MASKS)
     done = subprocess.run(
-        [sys.executable, "-c", MASKS], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, program], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout.split("] ") == ["[True, True, True, True", "False\n"]
 

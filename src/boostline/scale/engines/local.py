@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from multiprocessing import get_context
+from contextlib import contextmanager
+from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -135,11 +137,14 @@ class _Process:
 
     def __init__(self) -> None:
         context = get_context("spawn")
+        resource_tracker.ensure_running()  # it lifts the mask when it starts
         self.pipe, other = context.Pipe()
         self.index: int | None = None  # of the item at which it works
         self.item = b""
         self._process = context.Process(target=_serve, args=(other,), daemon=True)
-        self._process.start()
+        # A terminal sends Ctrl-C to every process. A worker inherits the mask and never sees it: `end` kills it.
+        with _no_interrupts():
+            self._process.start()
         other.close()
 
     def send(self, content: bytes) -> None:
@@ -156,6 +161,18 @@ class _Process:
         self.pipe.close()
         self._process.kill()
         self._process.join()
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous)
 
 
 def _serve(pipe: Connection) -> None:
