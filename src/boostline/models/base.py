@@ -160,10 +160,10 @@ class Booster:
         >>> bool((likely == before).all())
         True
         """
-        found = self._learn(x, relevant, weight, unknown, True, with_probabilities=True)
-        assert found is not None
-        k = found.shape[-1] // 2
-        return found[..., :k], found[..., k:]
+        both = self._learn(x, relevant, weight, unknown, True, with_probabilities=True)
+        assert both is not None
+        k = both.shape[-1] // 2
+        return both[..., :k], both[..., k:]
 
     def _learn(
         self,
@@ -175,7 +175,7 @@ class Booster:
         with_probabilities: bool = False,
     ) -> FloatArray | None:
         with self._turn():
-            rows = read_rows(x, self._features)
+            rows = self._read(x)
             self._space = self._label_space()
             sets = self._space.read(relevant, rows.n, rows.is_single, unknown)
             weights = read_weights(weight, rows.n)
@@ -209,7 +209,7 @@ class Booster:
         >>> bl.OnlineBMR(n_labels=2, learners=bl.learners.paper_trees(4), edge=0.1).score([1.0, 2.0])
         array([2., 2.])
         """
-        return self._ask("score", x)
+        return self._computed("score", x)
 
     def rank(self, x: Any, top: int | None = None) -> Any:
         """Return the labels, best first; only the first ``top`` if given. Ties are ordered by label index.
@@ -225,9 +225,9 @@ class Booster:
 
     def rank_indices(self, x: Any, top: int | None = None) -> NDArray[np.int64]:
         """The same as indices, also if labels have names: (top,) or (n, top)."""
-        # How many labels there are is the compiled model's to say: another thread may be adding some.
+        # The compiled model knows how many labels there are: another thread may be adding some.
         top = MOST_LABELS if top is None else min(whole_number(top, "top", 1), MOST_LABELS)
-        rows = read_rows(x, self._features)
+        rows = self._read(x)
         core = self._ready(rows.n_features)
         # nanobind's int64 is C's long long, NumPy's is long: the same numbers, but NumPy would show the type.
         order = core.rank(rows, top).view(np.int64)
@@ -252,9 +252,9 @@ class Booster:
 
     def scores_and_probabilities(self, x: Any) -> tuple[FloatArray, FloatArray]:
         """Return `score` and `probabilities` of the same moment, for little more than the time of one."""
-        rows = read_rows(x, self._features)
-        found = self._ready(rows.n_features).scores_and_probabilities(rows)
-        return (found[0, 0], found[0, 1]) if rows.is_single else (found[:, 0], found[:, 1])
+        rows = self._read(x)
+        both = self._ready(rows.n_features).scores_and_probabilities(rows)
+        return (both[0, 0], both[0, 1]) if rows.is_single else (both[:, 0], both[:, 1])
 
     def thresholds(self, optimize: Optimize = "micro-f1") -> FloatArray:
         """Return for each label the probability above which `predict` names it, (k,); see there."""
@@ -288,11 +288,11 @@ class Booster:
 
     def votes(self, x: Any) -> FloatArray:
         """Return the learners' votes h^i: (N, k) for one example, (n, N, k) for a block."""
-        return self._ask("votes", x)
+        return self._computed("votes", x)
 
     def contributions(self, x: Any) -> FloatArray:
         """What each learner adds to the scores of one example (N, k) or a block (n, N, k)."""
-        return self._ask("contributions", x)
+        return self._computed("contributions", x)
 
     def evidence(self, x: Any, label: int) -> tuple[list[Evidence], list[Evidence]]:
         """What adds to each member's own score of a label (its index) for one example: features, and past rows.
@@ -301,25 +301,24 @@ class Booster:
         """
         of_features: list[Evidence] = []
         of_rows: list[Evidence] = []
-        rows = read_rows(x, self._features)
+        rows = self._read(x)
         if self._native is not None:
-            found = self._native.core.evidence(rows, label)
-            for vote, sums in enumerate(found):
+            for vote, sums in enumerate(self._native.core.evidence(rows, label)):
                 for out, one in zip((of_features, of_rows), sums, strict=True):
                     if one is not None:
                         out.append(Evidence(vote, *one))
         return of_features, of_rows
 
-    def _ask(self, method: str, x: Any) -> FloatArray:
-        """What the compiled model says of one example or a block."""
-        rows = read_rows(x, self._features)
-        found = getattr(self._ready(rows.n_features), method)(rows)
-        return found[0] if rows.is_single else found  # type: ignore[no-any-return]
+    def _computed(self, method: str, x: Any) -> FloatArray:
+        """The result of a method of the compiled model for one example or a block."""
+        rows = self._read(x)
+        result = getattr(self._ready(rows.n_features), method)(rows)
+        return result[0] if rows.is_single else result  # type: ignore[no-any-return]
 
     @contextmanager
-    def frozen_calibration(self, stay: bool = True) -> Iterator[None]:
+    def frozen_calibration(self, is_frozen: bool = True) -> Iterator[None]:
         """For `with`: learn rows again without updating the calibration, because their scores are too good."""
-        if self._native is None or not stay:
+        if self._native is None or not is_frozen:
             yield
             return
         self._native.core.learn_probabilities(False)
@@ -456,7 +455,7 @@ class Booster:
 
         They are taken from the first frame, and can be set for a model that learns from arrays.
         """
-        return None if self._features is None else self._features[: self.n_features]
+        return None if self._features is None else list(self._feature_names() or ())
 
     @features.setter
     def features(self, names: Sequence[Any] | None) -> None:
@@ -720,6 +719,14 @@ class Booster:
         if self._native is not None:
             self._lock.check(self._native.core)
         return self._lock
+
+    def _read(self, x: Any) -> Rows:
+        return read_rows(x, self._feature_names())
+
+    def _feature_names(self) -> list[Any] | None:
+        """Names of the features. As with labels, a forked process may have too many."""
+        names, n = self._features, self.n_features
+        return names if names is None or n is None or len(names) <= n else names[:n]
 
     def _label_space(self) -> LabelSpace:
         """The labels. A process forked while another thread added labels has names that the compiled model lacks."""
