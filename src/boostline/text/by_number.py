@@ -18,14 +18,14 @@ def learn_texts(model: TextRanker, texts: Any, tags: Any) -> tuple[Any, LabelSet
     room = model.booster.n_labels
     below = np.full((len(scores), room), -1.0)  # scores are shares of 1: this is below all of them
     below[:, : scores.shape[1]] = np.where(np.isfinite(scores), scores, -1.0)
-    told = [{places[tag]: value for tag, value in row.items()} for row in tags]
-    relevant = [sorted(place for place, value in row.items() if value) for row in told]
+    known = [{places[tag]: value for tag, value in row.items()} for row in tags]
+    relevant = [sorted(place for place, value in row.items() if value) for row in known]
     unknown = [
         [*sorted(p for p, value in row.items() if value is None), *range(len(places), room)]
-        for row in told
+        for row in known
     ]
     lists = LabelLists.of(relevant), LabelLists.of(unknown)
-    return below, LabelSets(len(told), room, lists=lists)
+    return below, LabelSets(len(known), room, lists=lists)
 
 
 class TextsByNumber:

@@ -15,7 +15,7 @@ from boostline.contract.rows import Rows
 from boostline.learners import SparseLinear
 from boostline.models import LabelRanker
 from boostline.text.features import Counted, TextFeatures
-from boostline.text.told import Waiting, checked_tags, read_tags, read_texts
+from boostline.text.tags import Waiting, checked_tags, read_tags, read_texts
 from boostline.text.words import Words
 
 # The compiled model has room for tags to come, because making room takes a copy of it: at least this many places, and
@@ -146,14 +146,14 @@ class TextRanker:
     ) -> tuple[bool, FloatArray]:
         """Whether it was a single text, and what was said of each before it was learned, (n, 1 or 2, k)."""
         is_single, texts, vectors = read_texts(text, embedding)
-        told = read_tags(tags, len(texts), is_single)
+        known = read_tags(tags, len(texts), is_single)
         weights = read_weights(weight, len(texts))
         counted = self._features.count(texts, vectors)
         how = (return_scores, with_probabilities)
         with self._lock:
             waiting = Waiting(0)
             found: list[FloatArray] = []
-            for i, row in enumerate(told):
+            for i, row in enumerate(known):
                 new = sorted(tag for tag in row if tag not in self._tags)
                 n_before = len(self._tags)
                 if n_before + len(new) >= self._booster.n_labels:
@@ -178,8 +178,8 @@ class TextRanker:
         with_probabilities: bool,
     ) -> list[FloatArray]:
         """Learn the texts that wait; what was said of the tags that were known before each, (1 or 2, k)."""
-        part = slice(waiting.first, waiting.first + len(waiting.told))
-        if not waiting.told:
+        part = slice(waiting.first, waiting.first + len(waiting.known))
+        if not waiting.known:
             return []
         before = self._booster.clock
         rows = self._features.learn(counted[part])
@@ -247,18 +247,9 @@ class TextRanker:
         names = self.labels
         wanted = len(names) if top is None else min(whole_number(top, "top", 1), len(names))
         is_single, rows = self._read(text, embedding)
-        # Among the best are places of tags to come, though rarely.
-        n_asked = wanted
-        while True:
-            order = self._booster.rank(rows, top=max(1, n_asked))
-            known = order < len(names)
-            if order.shape[1] < n_asked or (known.sum(axis=1) >= wanted).all():
-                break
-            n_asked = 2 * n_asked + LEAST_SPARE
-        ranked = [
-            [names[i] for i in row[is_known][:wanted].tolist()]
-            for row, is_known in zip(order, known, strict=True)
-        ]
+        # Places for tags to come may be among the best.
+        order = self._booster.rank_indices(rows, wanted + self._booster.n_labels - len(names))
+        ranked = [[names[i] for i in row[row < len(names)][:wanted].tolist()] for row in order]
         return ranked[0] if is_single else ranked
 
     # Looking inside.

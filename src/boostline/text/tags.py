@@ -40,9 +40,9 @@ def _tag_set(tags: Any, name: str) -> dict[str, int]:
     # Files have columns of arrays.
     if isinstance(tags, np.ndarray) and tags.dtype.kind in "OUT":
         tags = tags.tolist()
-    told = distinct_labels(read_told(tags, name), name)
-    checked_tags(told, name)
-    return told
+    known = distinct_labels(read_told(tags, name), name)
+    checked_tags(known, name)
+    return known
 
 
 def checked_tags(tags: Any, name: str) -> list[str]:
@@ -61,12 +61,12 @@ class Waiting:
 
     def __init__(self, first: int) -> None:
         self.first = first  # the place of the first text in the call
-        self.told: list[dict[int, int]] = []
+        self.known: list[dict[int, int]] = []
         self.n_before: list[int] = []  # tags known before each text
         self._n_after: list[int] = []
 
-    def add(self, told: dict[int, int], n_before: int, n_after: int) -> None:
-        self.told.append(told)
+    def add(self, known: dict[int, int], n_before: int, n_after: int) -> None:
+        self.known.append(known)
         self.n_before.append(n_before)
         self._n_after.append(n_after)
 
@@ -77,10 +77,10 @@ class Waiting:
         to come is irrelevant to it.
         """
         relevant, unknown = [], []
-        for row, n in zip(self.told, self._n_after, strict=True):
+        for row, n in zip(self.known, self._n_after, strict=True):
             relevant.append(sorted(place for place, code in row.items() if code == 1))
             unclear = sorted(place for place, code in row.items() if code == UNKNOWN)
             alone = len(relevant[-1]) + len(unclear) == n
             unknown.append([*unclear, *range(n + alone, n_labels)])
         lists = LabelLists.of(relevant), LabelLists.of(unknown)
-        return LabelSets(len(self.told), n_labels, lists=lists)
+        return LabelSets(len(self.known), n_labels, lists=lists)
