@@ -7,7 +7,6 @@
 #include <nanobind/typing.h>
 
 #include "bindings/model.hpp"
-#include "bindings/parts.hpp"
 #include "bindings/python_learner.hpp"
 #include "bindings/states.hpp"
 #include "core/models/paper/ada_olmr.hpp"
@@ -245,8 +244,6 @@ void bind_boosters(nb::module_& m) {
             "learner"_a, "of_votes"_a)
         .def("set_most_entries", &write<&Booster::set_most_entries, std::size_t>, "n"_a)
         .def("learn_probabilities", &write<&Booster::learn_probabilities, bool>, "learn"_a)
-        .def("forget_tables",
-             [](Model& self) { self.writing([&](Booster& b) { dynamic_cast<OnlineBMR&>(b).forget_tables(); }); })
         .def(
             "set_table_source",
             [](Model& self, nb::callable source) {

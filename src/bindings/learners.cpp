@@ -3,7 +3,6 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings/arrays.hpp"
-#include "bindings/parts.hpp"
 #include "bindings/python_learner.hpp"
 #include "core/learners/committee/committee.hpp"
 #include "core/learners/neighbours/point_blocks.hpp"

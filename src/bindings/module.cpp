@@ -1,8 +1,16 @@
 // The compiled core as seen from Python: arrays in, arrays out. Checks of what users pass are made in Python
 // (boostline/contract); what arrives here has the right types and shapes.
-#include "bindings/parts.hpp"
+#include <nanobind/nanobind.h>
 
 namespace nb = nanobind;
+
+namespace boostline {
+
+void bind_learners(nb::module_& m);
+void bind_boosters(nb::module_& m);
+void bind_testing(nb::module_& m);
+
+}  // namespace boostline
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core of boostline.";

@@ -6,7 +6,6 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/model.hpp"
-#include "bindings/parts.hpp"
 #include "core/base/math.hpp"
 #include "core/base/memory_faults.hpp"
 #include "core/base/philox.hpp"

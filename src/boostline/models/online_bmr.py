@@ -17,7 +17,6 @@ from boostline.learners import Description
 from boostline.learners.trees import PAPER_TREES
 from boostline.models.base import Booster
 from boostline.models.diagnostics import Diagnostics
-from boostline.models.native import Native
 
 # The search of an edge (edge="auto"). The proof of the general bound holds for any edge gamma_t that is chosen before
 # round t. After the round it is known what every other edge would have promised:
@@ -160,10 +159,6 @@ class OnlineBMR(Booster):
             for i in range(n)
         ]
         return np.ascontiguousarray(found)
-
-    def _grow(self, native: Native, *change: Any) -> None:
-        super()._grow(native, *change)
-        native.core.forget_tables()  # the law of the random walk depends on k
 
     def _native_copy(self) -> None:
         """None: the compiled model calls this one for costs, and its copy must call the copy instead."""

@@ -54,8 +54,9 @@ class OnlineBMR final : public Booster {
     using TableSource =
         std::function<StepTable(std::int32_t n_votes, std::int32_t n_labels, std::int64_t n_relevant, double edge)>;
     void set_table_source(TableSource source) { table_source_ = std::move(source); }
-    void forget_tables() {
-        tables_.clear();
+    void grow_labels(std::int32_t n) override {
+        Booster::grow_labels(n);
+        tables_.clear();  // the law depends on the number of labels, too
         starts_.clear();
     }
 
