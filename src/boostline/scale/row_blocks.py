@@ -19,7 +19,7 @@ from boostline.models import Booster
 from boostline.scale.sums import FloatArray, Moments
 from boostline.text import TextRanker
 from boostline.text.features import TextFeatures
-from boostline.text.told import Waiting, read_tags
+from boostline.text.tags import Waiting, read_tags
 
 __all__ = [
     "MOST_CELLS",
