@@ -165,14 +165,22 @@ void distances_of_rows(const float* rows, const float* squares, std::size_t n_in
 }
 
 std::size_t find_between(const float* values, std::size_t n, float above, float most, std::uint32_t* places) {
-    constexpr std::size_t kPiece = 64;  // in most pieces there is nothing
+    constexpr std::size_t kPiece = 32;  // in most pieces there is nothing
     std::size_t found = 0;
+    const auto is_hit = [&](std::size_t i) { return (values[i] > above) & (values[i] <= most); };
     for (std::size_t first = 0; first < n; first += kPiece) {
-        const std::size_t end = first + kPiece < n ? first + kPiece : n;
-        std::uint32_t n_hits = 0;
-        for (std::size_t i = first; i < end; ++i) n_hits += ((values[i] > above) & (values[i] <= most)) ? 1u : 0u;
-        for (std::size_t i = first; i < end && n_hits > 0; ++i)
-            if (values[i] > above && values[i] <= most) places[found++] = static_cast<std::uint32_t>(i);
+        std::size_t end = first + kPiece;
+        if (end <= n) {
+            std::uint32_t any = 0;
+            for (std::size_t i = first; i < first + kPiece; ++i) any |= is_hit(i) ? 1u : 0u;
+            if (any == 0) continue;
+        } else {
+            end = n;
+        }
+        for (std::size_t i = first; i < end; ++i) {  // without a branch that nobody could foresee
+            places[found] = static_cast<std::uint32_t>(i);
+            found += is_hit(i) ? 1 : 0;
+        }
     }
     return found;
 }
