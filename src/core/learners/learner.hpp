@@ -36,14 +36,6 @@ class Learner {
     // As `predict`, just before `learn` with the same row: may keep intermediate results for it.
     virtual void predict_to_learn(const Row& x, double* votes) { predict(x, votes); }
 
-    // Hints: a row is about to be voted on, or learned, after its vote. They may fetch from memory what that needs, and
-    // change no result. The first comes in steps, from 0 on, until it returns false: between two of them come those of
-    // the other learners, so that nobody waits for memory.
-    virtual bool expect_vote(const Row&, int) noexcept { return false; }
-    // As predict_to_learn, after all steps of expect_vote with the same row and nothing in between.
-    virtual void predict_expected(const Row& x, double* votes) { predict_to_learn(x, votes); }
-    virtual void expect_labels(const Labels&) noexcept {}
-
     // A row is learned in two steps, so that all learners take it or none does. `prepare` does all that can fail, above
     // all by lack of memory; `cancel` undoes what it changed, whether it was completed or not; `commit` does the rest,
     // and cannot fail. Costs are n_votes() x k in [0, 1], weights n_votes(): weight * costs is

@@ -25,7 +25,6 @@ class LearnerGroup {
             (learners_[i]->is_serial() ? serial_ : parallel_).push_back(i);
             (learners_[i]->works_in_commit() ? slow_to_commit_ : quick_to_commit_).push_back(i);
         }
-        expecting_.resize(learners_.size());
         for (std::size_t i = 0; i < learners_.size(); ++i) learners_[i]->tell_sums(first_vote_[i], n_votes_);
     }
 
@@ -82,28 +81,6 @@ class LearnerGroup {
     void finish_block(std::size_t k, double* votes) noexcept {
         for (std::size_t i = 0; i < learners_.size(); ++i)
             learners_[i]->finish_block(votes + first_vote_[i] * k, row_size(k));
-    }
-
-    // As in Learner, of all learners; with one thread only, for what is fetched is fetched to one core. Returns whether
-    // it has been done.
-    bool expect_vote(const Row& x) noexcept {
-        if (n_threads_ > 1) return false;
-        std::size_t n = learners_.size();
-        for (std::size_t i = 0; i < n; ++i) expecting_[i] = learners_[i].get();
-        for (int step = 0; n > 0; ++step) {
-            std::size_t n_left = 0;
-            for (std::size_t i = 0; i < n; ++i) {
-                Learner* learner = expecting_[i];
-                expecting_[n_left] = learner;
-                n_left += learner->expect_vote(x, step) ? 1 : 0;
-            }
-            n = n_left;
-        }
-        return true;
-    }
-    // Of the learner that gives a vote, if each gives one.
-    void expect_labels(std::size_t vote, const Labels& labels) noexcept {
-        if (n_threads_ == 1 && n_votes_ == learners_.size() && vote < n_votes_) learners_[vote]->expect_labels(labels);
     }
 
     // The threads, if there are any, for as long as a row or a block is learned.
@@ -212,7 +189,6 @@ class LearnerGroup {
     std::vector<std::size_t> first_vote_;
     std::vector<std::size_t> serial_, parallel_;
     std::vector<std::size_t> quick_to_commit_, slow_to_commit_;
-    std::vector<Learner*> expecting_;  // those that want another step of expect_vote, while it runs
     int n_threads_ = 1;
     std::shared_ptr<ThreadPool> pool_;
     std::array<Worth, n_loops> worth_;

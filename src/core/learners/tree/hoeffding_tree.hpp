@@ -58,38 +58,11 @@ class HoeffdingTree final : public Learner {
 
     void predict(const Row& x, double* votes) const override { vote(node(find_leaf(x)), votes); }
     void predict_to_learn(const Row& x, double* votes) override {
-        row_.leaf = find_leaf(x);
-        predict_expected(x, votes);
-    }
-    void predict_expected(const Row&, double* votes) override {
         row_.clear();
+        row_.leaf = find_leaf(x);
         vote(node(row_.leaf), votes);
     }
     bool hears_costs_of_relevant_alone() const override { return true; }
-    // What a row needs of a tree lies far apart: the leaf, its entries, the statistics of its labels.
-    bool expect_vote(const Row& x, int step) noexcept override {
-        if (step > 0 && row_.leaf >= 0) {
-            const std::vector<Entry>& entries = node(row_.leaf).entries;
-            fetch(entries.data(), entries.size() * sizeof(Entry));
-            return false;
-        }
-        std::int32_t at = step > 0 ? ~row_.leaf : 0;
-        for (int level = 0; level < kLevelsInStep; ++level) at = is_leaf(at) ? at : next_node(x, at);
-        row_.leaf = is_leaf(at) ? at : ~at;
-        if (row_.leaf >= 0) fetch(&node(at), sizeof(Node));
-        return true;
-    }
-    void expect_labels(const Labels& labels) noexcept override {
-        const Node& leaf = node(row_.leaf);
-        if (row_.labels.size() < labels.relevant.size()) return;  // a hint gets no memory
-        find_labels(leaf, labels);
-        if (leaf.n_observed == 0) return;
-        fetch(leaf.stats.data(), range_width() * sizeof(double));
-        for (std::size_t i = 0; i < labels.relevant.size(); ++i)
-            if (const std::int32_t at = row_.labels[i].entry; at >= 0)
-                if (const Entry& entry = leaf.entries[static_cast<std::size_t>(at)]; entry.stats >= 0)
-                    fetch(stats_at(leaf, entry), block_width() * sizeof(double));
-    }
 
     // Section 4 of the paper: every relevant label is a single-label example whose importance is the cost it saves.
     // Nearly always that changes numbers in one leaf, for which room is made here. A row with which the leaf may split,
@@ -97,16 +70,15 @@ class HoeffdingTree final : public Learner {
     void prepare(const Row& x, const Labels& labels, const double* costs, const double* weights) override {
         Node& leaf = node(row_.leaf);  // where the row was found to fall when it was voted on
         if (row_.labels.size() < labels.relevant.size()) row_.labels.resize(labels.relevant.size());
-        if (row_.n_learned < 0) find_labels(leaf, labels);
         double weight_after = leaf.weight;
         std::size_t n_new = 0, n_unobserved = 0;
         std::size_t n_learned = 0;
         for (std::size_t i = 0; i < labels.relevant.size(); ++i) {  // those that are not learned are left out
             const std::int32_t label = labels.relevant[i];
-            std::int32_t entry = row_.labels[i].entry;
             double importance = settings_.weight_scale * weights[0] * (1.0 - costs[static_cast<std::size_t>(label)]);
             if (!(importance > 0.0)) continue;
             importance = std::min(importance, kMostImportance);
+            std::int32_t entry = find_entry(leaf, label);
             if (entry < 0 || leaf.entries[static_cast<std::size_t>(entry)].stats < 0) ++n_unobserved;
             if (entry < 0) {
                 entry = leaf.n_entries() + static_cast<std::int32_t>(n_new++);
@@ -171,15 +143,14 @@ class HoeffdingTree final : public Learner {
     static constexpr double kMostImportance = 1e60;  // keeps sums of squares finite; potentials may ask for any weight
     static constexpr double kLeastTotal = 1e-300;    // of the masses in a leaf
     static constexpr double kFirstMass = 1.0;        // of a label where it is first seen
-    static constexpr int kLevelsInStep = 2;          // on the way to a leaf
 
     using Node = TreeNode;
     using Entry = TreeNode::Entry;
 
     // The row between prepare and commit; a copy of a tree has none.
     struct RowAtHand {
-        std::int32_t leaf = 0;           // ~node: the row is on its way, and has come so far
-        std::int32_t n_learned = -1;     // -1: labels have not been looked for; after `prepare` the first n are learned
+        std::int32_t leaf = 0;
+        std::int32_t n_learned = 0;      // after `prepare` the first n of these are learned
         std::vector<RowLabel> labels;    // the relevant ones, in ascending order; room for more
         std::unique_ptr<TreeUndo> undo;  // of a row that has been learned already
 
@@ -189,14 +160,9 @@ class HoeffdingTree final : public Learner {
         RowAtHand& operator=(RowAtHand&&) noexcept = default;
         void clear() noexcept {
             SpareUndos::give_back(std::move(undo));
-            n_learned = -1;
+            n_learned = 0;
         }
     };
-
-    static void fetch(const void* from, std::size_t n_bytes) noexcept {
-        constexpr std::size_t kCacheLine = 64;
-        for (std::size_t i = 0; i < n_bytes; i += kCacheLine) BOOSTLINE_PREFETCH(static_cast<const char*>(from) + i);
-    }
 
     void vote(const Node& leaf, double* votes) const {
         if (settings_.single_label) {
@@ -290,14 +256,6 @@ class HoeffdingTree final : public Learner {
         return weight - leaf.last_try > settings_.grace_period;
     }
 
-    // There is room for them.
-    void find_labels(const Node& leaf, const Labels& labels) noexcept {
-        for (std::size_t i = 0; i < labels.relevant.size(); ++i) {
-            row_.labels[i].label = labels.relevant[i];
-            row_.labels[i].entry = find_entry(leaf, labels.relevant[i]);
-        }
-        row_.n_learned = 0;
-    }
     static std::int32_t find_entry(const Node& leaf, std::int32_t label) {
         static_assert(sizeof(Entry) == 16 && offsetof(Entry, label) == 8);
         return find_label(reinterpret_cast<const std::int32_t*>(leaf.entries.data()), leaf.entries.size(), label);

@@ -30,10 +30,8 @@ void Booster::learn(const Row& x, const Labels& labels, double* scores, bool wit
 void Booster::gather_votes(const Row& x) {
     const auto k = static_cast<std::size_t>(n_labels_);
     scratch_.resize(static_cast<std::size_t>(learners_.n_threads()));
-    const bool expected = learners_.expect_vote(x);
     learners_.for_each(LearnerGroup::votes, [&](std::size_t i, Learner& learner, int) {
-        double* votes = &votes_[learners_.first_vote(i) * k];
-        expected ? learner.predict_expected(x, votes) : learner.predict_to_learn(x, votes);
+        learner.predict_to_learn(x, &votes_[learners_.first_vote(i) * k]);
     });
 }
 
@@ -41,7 +39,6 @@ void Booster::find_costs(const Labels& labels) {
     forget_cost_ranges();
     prepare(labels);
     learners_.run(LearnerGroup::costs, n_votes_ + 1, 4, [&](int i, int thread) {
-        learners_.expect_labels(static_cast<std::size_t>(i), labels);
         compute_costs(i, labels, scratch_[static_cast<std::size_t>(thread)]);
     });
 }
