@@ -79,7 +79,10 @@ class HoeffdingTree final : public Learner {
             if (!(importance > 0.0)) continue;
             importance = std::min(importance, kMostImportance);
             std::int32_t entry = find_entry(leaf, label);
-            if (entry < 0 || leaf.entries[static_cast<std::size_t>(entry)].stats < 0) ++n_unobserved;
+            if (entry < 0 || leaf.entries[static_cast<std::size_t>(entry)].stats < 0)
+                ++n_unobserved;
+            else  // `commit` comes after `prepare` of all trees
+                stats_of(leaf, leaf.entries[static_cast<std::size_t>(entry)]).prefetch(n_covariates());
             if (entry < 0) {
                 entry = leaf.n_entries() + static_cast<std::int32_t>(n_new++);
                 weight_after += kFirstMass;
@@ -99,6 +102,8 @@ class HoeffdingTree final : public Learner {
             if (leaf.active && n_unobserved > 0) reserve_stats(leaf, n_unobserved);
             return;
         }
+        for (const Entry& entry : leaf.entries)  // a try reads the weights of all labels first
+            if (entry.stats >= 0) BOOSTLINE_PREFETCH(stats_at(leaf, entry));
         std::unique_ptr<TreeUndo> undo = SpareUndos::take();
         undo->begin(nodes_, counts_, static_cast<std::size_t>(row_.leaf), range_width(), block_width(),
                     row_.labels.data(), n_learned);
