@@ -64,12 +64,6 @@ class Learner {
     virtual void learn_block(const Example*, std::size_t, double*, std::size_t) noexcept {}
     virtual void hold_block(std::size_t) noexcept {}
     virtual void finish_block(double*, std::size_t) noexcept {}
-    // With threads, a row that has to be learned alone can be learned beside the `finish_block` of the block before it,
-    // which is then a block of one row: in two steps as above, of which the first writes its votes. First, and in one
-    // thread, whether that is possible.
-    virtual bool make_room_alone(const Example&) { return false; }
-    virtual void prepare_alone(double*) {}
-    virtual void commit_alone() noexcept {}
 
     // Makes room for labels n_labels() .. n - 1, which have not been seen so far.
     virtual void grow_labels(std::int32_t n) = 0;

@@ -62,19 +62,6 @@ class LearnerGroup {
         for (std::size_t i = 0; i < learners_.size(); ++i)
             learners_[i]->learn_block(rows, n, votes + first_vote_[i] * k, row_size(k));
     }
-    bool make_room_alone(const Example& row) {
-        return std::all_of(learners_.begin(), learners_.end(), [&](const auto& l) { return l->make_room_alone(row); });
-    }
-    // If it throws, nothing has changed.
-    void learn_alone(std::size_t k, double* votes) {
-        try {
-            for (std::size_t i = 0; i < learners_.size(); ++i) learners_[i]->prepare_alone(votes + first_vote_[i] * k);
-        } catch (...) {
-            cancel();
-            throw;
-        }
-        for (const auto& learner : learners_) learner->commit_alone();
-    }
     void hold_block(std::size_t n) noexcept {
         for (const auto& learner : learners_) learner->hold_block(n);
     }

@@ -107,26 +107,6 @@ class Committee final : public Learner {
                                                                         lessons_of(i, ahead_[0]), n));
         return n > 1 ? make_room_for_readers(n) : n;
     }
-    bool make_room_alone(const Example& row) override {
-        if (n_sharing() == 1 || !takes_blocks()) return false;
-        read_lessons(&row, 1);
-        shares_ = true;
-        return make_room_for_readers(1) == 1;
-    }
-    void prepare_alone(double* votes) override {
-        share_first([&](std::size_t i, const Row& x, const Lesson& lesson, double* raw) {
-            members_[i].scorer->score_to_learn(x, raw);
-            make_block_votes(i, 1, ahead_[0].block, votes, 0);
-            if (lesson.importance > 0.0) members_[i].scorer->prepare(x, lesson.targets, lesson.importance, raw);
-        });
-    }
-    void commit_alone() noexcept override {
-        share_first([&](std::size_t i, const Row& x, const Lesson& lesson, const double* raw) {
-            Scorer& scorer = *members_[i].scorer;
-            if (lesson.importance > 0.0) scorer.learn(x, lesson.targets, lesson.importance, raw);
-            pass_on(scorer, lesson.importance > 0.0, ahead_[0].renewals[i]);
-        });
-    }
     // In several threads: first the members that wait for nobody, those that took longest last time before the others.
     // The members that read these follow in `finish_block`, beside the first ones of the next block.
     void learn_block(const Example*, std::size_t n, double* votes, std::size_t stride) noexcept override {
@@ -265,26 +245,13 @@ class Committee final : public Learner {
         }
         return n;
     }
-    // task(i, row, lesson, scores) for the members that wait for nobody, of the one row at hand.
-    template <class Task>
-    void share_first(Task&& task) {
-        share(static_cast<int>(first_.size()), [&](int item) {
-            const std::size_t i = first_[static_cast<std::size_t>(item)];
-            task(i, ahead_[0].block.features[0], *lessons_of(i, ahead_[0]), ahead_[0].block.raw_of(i));
-        });
-    }
-    // What it has found anew, if it has learned at all.
-    static void pass_on(Scorer& scorer, bool has_learned, Renewals& out) noexcept {
-        if (!has_learned) out.clear();
-        if (Renewals* found = has_learned ? scorer.renewals() : nullptr) std::swap(*found, out);
-    }
     void learn_member(std::size_t i, std::size_t n, Ahead& ahead, double* votes, std::size_t stride) {
         const auto start = std::chrono::steady_clock::now();
         const Row* rows = rows_of(i, ahead.block.features.data(), n, ahead.block);
         Scorer& scorer = *members_[i].scorer;
         if (renewed_by_[i] != kNobody) scorer.hear(&ahead.renewals[renewed_by_[i]]);
         scorer.learn_block(rows, lessons_of(i, ahead), n, n_labels_, ahead.block.raw_of(i));
-        pass_on(scorer, true, ahead.renewals[i]);
+        if (Renewals* found = scorer.renewals()) std::swap(*found, ahead.renewals[i]);
         make_block_votes(i, n, ahead.block, votes, stride);
         seconds_[i] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }

@@ -233,7 +233,6 @@ class Booster {
     template <class Take>
     void for_votes(const Row* x, std::size_t n, Take&& take) const;
     std::size_t make_room_for_block(const Example* rows, std::size_t n_voted, std::size_t n);
-    bool make_room_alone(const Example* rows, std::size_t n_voted, std::size_t n);
     bool make_room_to_look(const Example* rows, std::size_t n_voted, std::size_t n);
     std::size_t look_at_block(const Example* rows, std::size_t n, double* scores, std::size_t stride,
                               bool with_probabilities, bool& has_changed) noexcept;

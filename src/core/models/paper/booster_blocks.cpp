@@ -30,25 +30,14 @@ void Booster::learn_block(Example* rows, std::size_t n, double* scores, std::siz
     while (done < n) {
         const std::size_t together =
             voted < n ? make_room_for_block(rows + done, voted - done, std::min(n - voted, kMostTogether)) : 0;
-        const bool is_alone = together < 2 && make_room_alone(rows + done, voted - done, n - done);
-        if (together > 1 || is_alone) {
+        if (together > 1) {
             // The learners do not see the costs, so they go first: with threads, one block beside the look at the last.
-            const std::size_t n_next = is_alone ? 1 : together;
-            bool has_looked = false;
-            const auto learn_next = [&] {
-                is_alone ? learners_.learn_alone(k, next_votes_.data())
-                         : learners_.learn_block(rows + voted, together, k, next_votes_.data());
-            };
-            try {
-                share(voted > done ? 2 : 1, [&](int i) { i == 0 ? learn_next() : (has_looked = true, look()); });
-            } catch (...) {  // the row has not been learned; what is wrong is reported when it is learned as below
-                if (!has_looked) look();
-                go_on(voted);
-                continue;
-            }
+            share(voted > done ? 2 : 1, [&](int i) {
+                i == 0 ? learners_.learn_block(rows + voted, together, k, next_votes_.data()) : look();
+            });
             block_votes_.swap(next_votes_);
-            if (!go_on(voted + n_next)) continue;
-            learners_.hold_block(n_next);
+            if (!go_on(voted + together)) continue;
+            learners_.hold_block(together);
             if (n_sharing() > 1) continue;
             look();
             block_votes_.swap(next_votes_);  // the same room for the next
@@ -141,16 +130,6 @@ std::size_t Booster::make_room_for_block(const Example* rows, std::size_t n_vote
         return n > 1 && make_room_to_look(rows, n_voted, n) ? n : 0;
     } catch (const std::bad_alloc&) {
         return 0;
-    }
-}
-
-// The same for one row that follows at least one, of n in all, whose votes are to be looked at.
-bool Booster::make_room_alone(const Example* rows, std::size_t n_voted, std::size_t n) {
-    if (n_voted == 0 || n_voted == n || n_sharing() == 1) return false;
-    try {
-        return learners_.make_room_alone(rows[n_voted]) && make_room_to_look(rows, n_voted, 1);
-    } catch (const std::bad_alloc&) {
-        return false;
     }
 }
 
