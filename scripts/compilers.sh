@@ -12,7 +12,7 @@ for compiler in "${compilers[@]}"; do
   echo "== $("$compiler" --version | head -n 1)"
   folder=build/compilers/$compiler
   CXX=$compiler pip install --no-deps --upgrade --target "$folder/package" \
-    --config-settings=build-dir="$folder/cmake" .
+    --config-settings=cmake.define.BOOSTLINE_WARNINGS_ARE_ERRORS=ON --config-settings=build-dir="$folder/cmake" .
   PYTHONPATH=$folder/package $environment/bin/python scripts/bits.py | tee "$folder/bits.txt"
   cmp "build/compilers/${compilers[0]}/bits.txt" "$folder/bits.txt" || {
     echo "$compiler gives other bits than ${compilers[0]}" >&2

@@ -11,7 +11,10 @@ python=${PYTHON:-python3}
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 # The wheel is built once; the tests of fresh environments install the same one.
 rm -rf build/wheel
-.venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel .
+# Its allocations can be made to fail. With WERROR, as in CI, a warning of the compiler is an error.
+.venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel \
+  --config-settings=cmake.define.BOOSTLINE_FAULTS=ON \
+  ${WERROR:+--config-settings=cmake.define.BOOSTLINE_WARNINGS_ARE_ERRORS=ON} .
 BOOSTLINE_WHEEL=$(echo "$PWD"/build/wheel/boostline-*.whl)
 export BOOSTLINE_WHEEL
 .venv/bin/python -m pip install --quiet --disable-pip-version-check "${BOOSTLINE_WHEEL}[$1]"

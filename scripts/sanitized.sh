@@ -8,6 +8,7 @@ environment=build/sanitize-venv
 "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade pip
 "$environment/bin/python" -m pip install --quiet --disable-pip-version-check ".[test]" \
   "--config-settings=cmake.define.BOOSTLINE_SANITIZE=$sanitizer" --config-settings=cmake.build-type=RelWithDebInfo \
+  --config-settings=cmake.define.BOOSTLINE_FAULTS=ON \
   "--config-settings=build-dir=build/sanitize-$sanitizer"
 # Python itself is not instrumented, so the sanitizer's library has to be loaded first; Python's own leaks are not ours.
 # An allocation that is too large for the machine fails as it does without the sanitizer, where it can. The core's

@@ -91,16 +91,27 @@ void bind_testing(nb::module_& m) {
         },
         "points"_a, "n_inputs"_a, "n_neighbours"_a, "capacity"_a);
     // From now on only the next n allocations within calls of models succeed, or all but the one after them; -1: all
-    // do. Returns how many have failed.
+    // do. Returns how many have failed. Without BOOSTLINE_FAULTS nothing fails.
     m.def(
         "grant_allocations",
-        [](std::int64_t n, bool only_one) {
+        []([[maybe_unused]] std::int64_t n, [[maybe_unused]] bool only_one) -> std::int64_t {
+#if defined(BOOSTLINE_FAULTS)
             MemoryFaults::n_to_grant = -1;
             MemoryFaults::only_one = only_one;
             MemoryFaults::n_to_grant = n;
             return MemoryFaults::n_failed.exchange(0);
+#else
+            return 0;
+#endif
         },
         "n"_a, "only_one"_a = false);
+    m.def("has_faults", [] {
+#if defined(BOOSTLINE_FAULTS)
+        return true;
+#else
+        return false;
+#endif
+    });
     // Kernels of this SIMD level from now on: 0 plain, 1 AVX2, 2 AVX-512. Returns the level before; -1 only asks.
     m.def(
         "set_simd_level",

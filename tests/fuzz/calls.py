@@ -351,7 +351,9 @@ class Session:
         what = int(self.rng.choice(len(attempts), p=[0.5, 0.05, 0.05, 0.1, 0.1, 0.05, 0.1, 0.05]))
         before, clock = self.model.state(), self.model.clock
         n_allocations = int(self.rng.choice([0, 1, 3, 10, 50, 200, 1000]))
-        _core.testing.grant_allocations(n_allocations, bool(self.rng.integers(2)))
+        _core.testing.grant_allocations(
+            n_allocations, bool(self.rng.integers(2))
+        )  # or nothing fails
         try:
             attempts[what]()
         except MemoryError:

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from faults import grant_allocations
 from learner_arrays import learner_arrays
 from scipy import sparse
 from states import assert_same_model
 
 import boostline as bl
-from boostline import _core
 from boostline.lab import reference
 from boostline.learners import SparseLinear
 
@@ -92,15 +92,13 @@ def test_with_many_labels_it_is_saved_exactly_and_learns_rows_whole(tmp_path):
     scores = model.learn(X[20:], Y[20:])
     for x, y, expected in zip(X[20:], Y[20:], scores, strict=True):
         for n in range(10_000):
-            _core.testing.grant_allocations(
-                n
-            )  # what memory there is: one allocation more each time
+            grant_allocations(n)  # what memory there is: one allocation more each time
             try:
                 found = loaded.learn(x, y)
             except MemoryError:
                 continue
             finally:
-                _core.testing.grant_allocations(-1)
+                grant_allocations(-1)
             break
         np.testing.assert_array_equal(found, expected)
     assert_same_model(model, loaded)

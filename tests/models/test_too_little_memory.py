@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from faults import grant_allocations
 from scipy import sparse
 
 import boostline as bl
-from boostline import _core
 from boostline.models import native
 from boostline.saving import limits
 
@@ -105,7 +105,7 @@ def test_growth_without_memory_says_what_for_and_changes_nothing(grow, size):
     model = grown_up()
     before = fingerprint(model)
     for n in range(10_000):
-        _core.testing.grant_allocations(n)
+        grant_allocations(n)
         try:
             grow(model, 5)
             break
@@ -113,7 +113,7 @@ def test_growth_without_memory_says_what_for_and_changes_nothing(grow, size):
             assert f"there is no memory for a model with {size}: it needs at least" in str(error)
             assert "the model is as it was" in str(error)
         finally:
-            _core.testing.grant_allocations(-1)
+            grant_allocations(-1)
         assert fingerprint(model) == before
     assert n > 20
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from faults import grant_allocations
 
 import boostline as bl
-from boostline import _core, saving
+from boostline import saving
 from boostline.contract import rows
 from boostline.saving import LoadError, SaveError
 from boostline.saving.container import write
@@ -143,10 +144,10 @@ def test_without_memory_load_says_so(tmp_path):
     model = bl.LabelRanker(2)
     model.learn(np.eye(2), np.eye(2))
     model.save(tmp_path / "m.blm")
-    _core.testing.grant_allocations(0)
+    grant_allocations(0)
     try:
         with pytest.raises(LoadError, match=r"m\.blm cannot be loaded: there is no memory for it"):
             bl.load(tmp_path / "m.blm")
     finally:
-        _core.testing.grant_allocations(-1)
+        grant_allocations(-1)
     assert bl.load(tmp_path / "m.blm").clock == 2

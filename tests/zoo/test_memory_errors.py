@@ -7,23 +7,23 @@ import copy
 
 import numpy as np
 import pytest
+from faults import grant_allocations
 from model_zoo import SPLITTING, ZOO, D, K, each_model, rows
 from states import assert_same_model, assert_same_state
 
 import boostline as bl
-from boostline import _core
 from boostline import learners as L
 
 
 def learn_with(n_allocations, model, *row):
     """Learn while memory lasts; return the scores, or None."""
-    _core.testing.grant_allocations(n_allocations)
+    grant_allocations(n_allocations)
     try:
         return model.learn(*row)
     except MemoryError:
         return None
     finally:
-        _core.testing.grant_allocations(-1)
+        grant_allocations(-1)
 
 
 def assert_learned_whole_or_not_at_all(model, twin, X, Y):
@@ -113,7 +113,7 @@ def test_a_block_keeps_the_rows_before_the_one_without_memory(kind):
     X, Y = rows(60)
     for n_allocations in (2**i for i in range(20)):
         model = kind.make()
-        _core.testing.grant_allocations(n_allocations)
+        grant_allocations(n_allocations)
         try:
             model.learn(X, Y)
         except MemoryError as failure:
@@ -122,7 +122,7 @@ def test_a_block_keeps_the_rows_before_the_one_without_memory(kind):
         else:
             error = ""
         finally:
-            _core.testing.grant_allocations(-1)
+            grant_allocations(-1)
         n = model.clock
         if n > 0:
             break

@@ -1,6 +1,8 @@
 // The core's own operator new, which can be made to fail (memory_faults.hpp). The linker keeps it to this library.
 #include "core/base/memory_faults.hpp"
 
+#if defined(BOOSTLINE_FAULTS)
+
 #include <cstdlib>
 #include <new>
 
@@ -33,3 +35,5 @@ void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory
 void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+#endif

@@ -1,5 +1,5 @@
 // Want of memory on purpose, for tests: within the calls of a model, allocations of the core from a given one on fail,
-// or that one alone. Elsewhere, and unless a test asks for it, nothing fails.
+// or that one alone. Only in builds with BOOSTLINE_FAULTS=ON.
 #pragma once
 
 #include <atomic>
@@ -7,6 +7,8 @@
 #include <utility>
 
 namespace boostline {
+
+#if defined(BOOSTLINE_FAULTS)
 
 struct MemoryFaults {
     static inline std::atomic<std::int64_t> n_to_grant{-1};  // allocations that still succeed; -1: all do
@@ -47,5 +49,18 @@ struct MemoryFaults {
         return true;
     }
 };
+
+#else
+
+struct MemoryFaults {
+    struct InCall {
+        InCall() {}
+    };
+    struct Outside {
+        Outside() {}
+    };
+};
+
+#endif
 
 }  // namespace boostline

@@ -38,9 +38,8 @@ void Booster::gather_votes(const Row& x) {
 void Booster::find_costs(const Labels& labels) {
     forget_cost_ranges();
     prepare(labels);
-    learners_.run(LearnerGroup::costs, n_votes_ + 1, 4, [&](int i, int thread) {
-        compute_costs(i, labels, scratch_[static_cast<std::size_t>(thread)]);
-    });
+    learners_.run(LearnerGroup::costs, n_votes_ + 1, 4,
+                  [&](int i, int thread) { compute_costs(i, labels, scratch_[static_cast<std::size_t>(thread)]); });
 }
 
 void Booster::teach(const Row& x, const Labels& labels) {
