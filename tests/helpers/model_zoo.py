@@ -22,6 +22,7 @@ from boostline.learners import (
     Recency,
     Ridge,
     SparseLinear,
+    SparseRanker,
     Tracker,
 )
 from boostline.losses import GeneralLoss, Hinge, PairwiseLoss
@@ -160,6 +161,8 @@ ZOO: dict[str, Kind] = {
     "centroids-forgets": ranker(Centroids(max_bytes=1000)),
     "sparse-linear": ranker(SparseLinear(n_replays=3, memory=50)),
     "sparse-linear-forgets": ranker(SparseLinear(C=3.0, memory=20, max_bytes=1400)),
+    "sparse-ranker": ranker(SparseRanker(n_replays=3, memory=50, n_neighbours=5)),
+    "sparse-ranker-forgets": ranker(SparseRanker(memory=20, max_bytes=1600)),
     "tracker": ranker(Tracker()),
     "tracker-fast": ranker(Tracker(step=1.0)),
     "ridge": ranker(Ridge()),

@@ -15,6 +15,7 @@ from boostline.learners import (
     Ridge,
     SlidingWindow,
     SparseLinear,
+    SparseRanker,
     Tracker,
 )
 
@@ -53,6 +54,9 @@ def as_votes(kind, model, raw):
         p = 1 / (1 + np.exp(-8.0 * raw))
         share = arrays["learners.0.counts"] / arrays["learners.0.total"]
         votes = p * p / (p + 1e-3) + 3e-3 * share + 1e-6
+    elif kind == "sparse_ranker":  # the logarithm, up to a constant
+        raw = np.exp(raw - raw.max())
+        votes = raw + 1e-6
     elif kind == "centroids":
         votes = np.exp(10.0 * raw)
     elif kind in ("linear", "tracker"):
@@ -63,7 +67,9 @@ def as_votes(kind, model, raw):
 
 
 @pytest.mark.parametrize("data", [table, words])
-@pytest.mark.parametrize("learner", [SparseLinear(), Centroids(), Linear(), Ridge(), Tracker()])
+@pytest.mark.parametrize(
+    "learner", [SparseLinear(), SparseRanker(), Centroids(), Linear(), Ridge(), Tracker()]
+)
 def test_parts_of_a_linear_model_sum_to_its_score(learner, data):
     X, Y = data()
     model = bl.LabelRanker(K, learners=[learner])
@@ -98,7 +104,9 @@ def test_of_a_sliding_window_the_serving_one_is_explained(n):
     [
         Kernel(n_landmarks=64),
         Neighbours(n_neighbours=5, memory=50),
-        SlidingWindow(Kernel(n_landmarks=64), length=60),
+    SlidingWindow,
+    SparseLinear,
+    SparseRanker,
     ],
 )
 def test_parts_of_past_rows_sum_to_the_score(learner, data, n):

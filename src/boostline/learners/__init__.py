@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from boostline.learners import linear, scorers
+from boostline.learners import linear, scorers, sparse_ranker
 from boostline.learners.committee import Committee, auto_mix
 from boostline.learners.description import Description, Member, from_config
 from boostline.learners.encodings import (
@@ -40,6 +40,7 @@ from boostline.learners.encodings import (
 from boostline.learners.linear import *  # noqa: F403
 from boostline.learners.python import FromPython, PythonLearner
 from boostline.learners.scorers import *  # noqa: F403 - a new scorer is named in its own file
+from boostline.learners.sparse_ranker import *  # noqa: F403
 from boostline.learners.trees import HoeffdingTree, PaperTrees, paper_trees
 
 __all__ = [
@@ -61,7 +62,7 @@ __all__ = [
     "from_config",
     "paper_trees",
 ]
-__all__ += linear.__all__ + scorers.__all__
+__all__ += linear.__all__ + scorers.__all__ + sparse_ranker.__all__
 
 
 def describe(learners: Any) -> list[Description]:

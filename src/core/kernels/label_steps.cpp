@@ -217,4 +217,22 @@ void tracker_step(const double* BOOSTLINE_RESTRICT inputs, std::size_t n_inputs,
             for (int j = 0; j < kLanes; ++j) weights[j] += inputs[f] * steps[first + static_cast<std::size_t>(j)];
 }
 
+void add_parts(const float* BOOSTLINE_RESTRICT z, const float* BOOSTLINE_RESTRICT bias,
+               const double* BOOSTLINE_RESTRICT products, const double* BOOSTLINE_RESTRICT inverse_lengths,
+               const double* BOOSTLINE_RESTRICT log_counts, const PartWeights& w, double most, std::size_t n,
+               double* BOOSTLINE_RESTRICT sums) {
+    for (std::size_t j = 0; j < n; ++j) {
+        double score = static_cast<double>(z[j]), b = static_cast<double>(bias[j]);
+        score = score < most ? score : most;
+        score = score > -most ? score : -most;
+        b = b < most ? b : most;
+        b = b > -most ? b : -most;
+        double cosine = products[j] * inverse_lengths[j];
+        cosine = cosine < 1.0 ? cosine : 1.0;
+        cosine = cosine > -1.0 ? cosine : -1.0;
+        const double positive = score > 0.0 ? score : 0.0;
+        sums[j] = w.score * score + w.positive * positive + w.bias * b + w.cosine * cosine + w.count * log_counts[j];
+    }
+}
+
 }  // namespace boostline::BOOSTLINE_LEVEL

@@ -53,4 +53,13 @@ BOOSTLINE_KERNEL(tracker_forward, void(const double* inputs, std::size_t n_input
 BOOSTLINE_KERNEL(tracker_step,
                  void(const double* inputs, std::size_t n_inputs, const double* steps, std::size_t n, double* weights));
 
+// What the dense parts of a label's score add up to; see sparse_ranker.cpp. The cosine is that of the product with a
+// centroid; score and bias are cut at `most`.
+struct PartWeights {
+    double score, positive, bias, cosine, count;
+};
+BOOSTLINE_KERNEL(add_parts, void(const float* z, const float* bias, const double* products,
+                                 const double* inverse_lengths, const double* log_counts, const PartWeights& w,
+                                 double most, std::size_t n, double* sums));
+
 }  // namespace boostline

@@ -33,6 +33,7 @@ from boostline.lab.reference.potentials import (
     walk_law,
 )
 from boostline.lab.reference.sparse_linear import SparseLinear
+from boostline.lab.reference.sparse_ranker import SparseRanker
 from boostline.lab.reference.tree import HoeffdingTree, Leaf, Split
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "Portfolio",
     "Round",
     "SparseLinear",
+    "SparseRanker",
     "Split",
     "baseline",
     "hinge_loss",

@@ -98,6 +98,8 @@ struct DualRow {
 // A ring of at most `capacity` rows.
 class DualMemory {
   public:
+    static constexpr double kMostValue = 1.0 + 1e-5;
+
     explicit DualMemory(std::size_t capacity) : ring_(capacity) {}
 
     std::size_t size() const { return ring_.size(); }
@@ -126,8 +128,10 @@ class DualMemory {
         change(own);
         bytes_ += own.bytes();
     }
-    // Takes a row; leaves the one that had its place.
-    void push(DualRow& row) noexcept {
+    // Takes a row; leaves the one that had its place. left(age, row) is called for a row that is about to leave.
+    template <class Left>
+    void push(DualRow& row, Left&& left) noexcept {
+        if (ring_.is_full() && n_kept_ == size()) left(size() - 1, rows_[ring_.next()]);
         DualRow& own = ring_.is_full() ? rows_[ring_.next()] : rows_.emplace_back();
         if (ring_.is_full()) bytes_ -= own.bytes(), held_ -= own.memory_bytes();
         std::swap(own, row);
@@ -135,11 +139,13 @@ class DualMemory {
         ring_.advance();
         n_kept_ = std::min(n_kept_ + 1, size());
     }
-    // Gives up the oldest rows until the others take no more than this.
-    void forget(std::size_t most_bytes) noexcept {
+    // Gives up the oldest rows while is_too_much(bytes of the others).
+    template <class IsTooMuch, class Left>
+    void forget(IsTooMuch&& is_too_much, Left&& left) noexcept {
         const std::size_t places = rows_.size() * sizeof(DualRow);
-        while (n_kept_ > 0 && bytes_ - places > most_bytes) {
+        while (n_kept_ > 0 && is_too_much(bytes_ - places)) {
             DualRow& oldest = row(n_kept_ - 1);
+            left(n_kept_ - 1, oldest);
             bytes_ -= oldest.bytes(), held_ -= oldest.memory_bytes();
             oldest.give_up();
             bytes_ += oldest.bytes(), held_ += oldest.memory_bytes();
@@ -243,8 +249,6 @@ class DualMemory {
         for (std::size_t age = 1; age < size(); ++age)
             f.require(!row(age - 1).is_gone() || row(age).is_gone(), "row_importance");
     }
-
-    static constexpr double kMostValue = 1.0 + 1e-5;
 
     Ring ring_;
     std::vector<DualRow> rows_;  // by slot
