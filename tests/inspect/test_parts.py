@@ -104,9 +104,8 @@ def test_of_a_sliding_window_the_serving_one_is_explained(n):
     [
         Kernel(n_landmarks=64),
         Neighbours(n_neighbours=5, memory=50),
-    SlidingWindow,
-    SparseLinear,
-    SparseRanker,
+        SparseRanker(memory=50),
+        SlidingWindow(Kernel(n_landmarks=64), length=60),
     ],
 )
 def test_parts_of_past_rows_sum_to_the_score(learner, data, n):

@@ -10,7 +10,7 @@ any Python object                     with ``predict(x)`` and ``learn(x, relevan
 `Binary`, `Scores`                    labels, a yes or no, or a score per label
 `Linear`, `SparseLinear`, `Ridge`,    score every label; strong, so a few are enough
 `Kernel`, `Neighbours`, `Centroids`,
-`Tracker`, `Recency`
+`Tracker`, `Recency`, `SparseRanker`
 `Committee`                           several of these, and `OutputNeighbours` and `Stack`, which read
                                       the others' scores
 `auto_mix`                            the learners of `boostline.LabelRanker`, its ``"auto"``

@@ -58,8 +58,8 @@ BOOSTLINE_KERNEL(tracker_step,
 struct PartWeights {
     double score, positive, bias, cosine, count;
 };
-BOOSTLINE_KERNEL(add_parts, void(const float* z, const float* bias, const double* products,
-                                 const double* inverse_lengths, const double* log_counts, const PartWeights& w,
-                                 double most, std::size_t n, double* sums));
+BOOSTLINE_KERNEL(add_parts,
+                 void(const float* z, const float* bias, const double* products, const double* inverse_lengths,
+                      const double* log_counts, const PartWeights& w, double most, std::size_t n, double* sums));
 
 }  // namespace boostline

@@ -5,7 +5,7 @@
 // (row_index.hpp), which gives the product of a new row with every kept row. From these products come the nearest rows,
 // which vote for their labels in proportion to the cube of the product, and the cosine with the centroid of each label,
 // the sum of its rows: only its squared length has to be remembered.
-#include "core/kernels/tempered.hpp"
+#include "core/kernels/votes.hpp"
 #include "core/learners/linear/sparse_svm.hpp"
 #include "core/learners/scorer_kinds.hpp"
 #include "core/learners/sparse/blend.hpp"
