@@ -36,6 +36,7 @@ def test_all_ways_lead_to_the_same_answer(server):
         request("/rank", body, "Connection: close"),
         request("/rank", body, version="1.0"),
         request("/rank?x=1", body),
+        request(f"http://{server.address}/rank", body),
         request("/rank", chunked, "Transfer-Encoding: chunked"),
         request("/rank", raw + b" " * 70_000),
     ]
@@ -95,6 +96,17 @@ def test_refusals_leave_the_connection_open_and_nonsense_closes_it(server):
         assert wire.answer()[0] == 405
         wire.send(b"\x00\x01\r\n\r\n")
         assert wire.answer()[0] == 400
+        assert wire.is_closed
+
+
+@pytest.mark.parametrize("path", ["/rank", "/model"])
+def test_two_lengths_of_a_body_are_refused_and_close_the_connection(server, path):
+    raw = b"0\r\n\r\n"
+    with Wire(server) as wire:
+        wire.send(request(path, raw, "Transfer-Encoding: chunked", f"Content-Length: {len(raw)}"))
+        status, headers, body = wire.answer()
+        assert (status, headers["connection"]) == (400, "close")
+        assert "not both" in json.loads(body)["detail"]
         assert wire.is_closed
 
 

@@ -12,12 +12,20 @@ class Problem(Exception):
     """What is wrong with a request, or with the service."""
 
     def __init__(
-        self, status: int, detail: str, field: str | None = None, retry_after: int | None = None
+        self,
+        status: int,
+        detail: str,
+        field: str | None = None,
+        retry_after: int | None = None,
+        *,
+        closes: bool = False,
     ) -> None:
         super().__init__(detail)
         self.status, self.detail, self.field = status, detail, field
         self.title = HTTPStatus(status).phrase
         self.retry_after = retry_after
+        #: Whether the connection is closed after the answer: the rest of the body is not read.
+        self.closes = closes or status in (408, 413)
 
     def to_dict(self) -> dict[str, Any]:
         fields = {"type": "about:blank", "title": self.title, "status": self.status}

@@ -15,7 +15,7 @@ from orjson import OPT_SERIALIZE_NUMPY, dumps
 from boostline.serve.errors import Problem
 from boostline.serve.http import endpoints
 from boostline.serve.http.endpoint import JSON, Call, Endpoint, Response, Routes
-from boostline.serve.http.security import HEADERS, Guard
+from boostline.serve.http.security import HEADERS, Guard, check_framing
 from boostline.serve.live.service import Service
 from boostline.serve.ops.telemetry import Telemetry
 from boostline.serve.store.log import StoreError
@@ -55,6 +55,7 @@ class Application:
         methods, parameters = self._routes.find(scope["raw_path"])
         path = next(iter(methods.values())).path if methods else "other"
         try:
+            check_framing(scope["headers"])
             endpoint = _endpoint_of(methods, scope)
             self.guard.check(scope["headers"], endpoint.role)
             response = await self._respond(endpoint, parameters, scope, receive)
@@ -171,7 +172,7 @@ def _refusal(problem: Problem) -> Response:
         headers.append((b"retry-after", b"%d" % problem.retry_after))
     if problem.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
-    if problem.status in (408, 413):  # the rest of the body is not read
+    if problem.closes:
         headers.append((b"connection", b"close"))
     body = _json(problem.to_dict())
     return Response(problem.status, b"application/problem+json", body, tuple(headers))

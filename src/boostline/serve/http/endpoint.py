@@ -102,6 +102,8 @@ class Routes:
         """Methods and parameters of a path as it was sent: a parameter may hold an escaped slash."""
         if (plain := self._plain.get(raw_path)) is not None:
             return plain, {}
+        if b"://" in raw_path:  # the absolute form, as proxies get it
+            raw_path = b"/" + raw_path.partition(b"://")[2].partition(b"/")[2]
         parts = [unquote(part) for part in raw_path.decode("latin-1").split("/")]
         for path, methods in self._by_path.items():
             wanted = path.split("/")

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from boostline.serve.errors import Problem
 
-__all__ = ["HEADERS", "ROLES", "Guard", "is_loopback", "read_tokens"]
+__all__ = ["HEADERS", "ROLES", "Guard", "check_framing", "is_loopback", "read_tokens"]
 
 ROLES = ("rank", "feedback", "admin")
 _SHORTEST_TOKEN = 16
@@ -65,6 +65,13 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def check_framing(headers: Headers) -> None:
+    """Refuse a body with two lengths: a proxy may take the other one (request smuggling)."""
+    if {b"content-length", b"transfer-encoding"} <= {name for name, _ in headers}:
+        problem = "a request must have Content-Length or Transfer-Encoding, not both"
+        raise Problem(400, problem, closes=True)
 
 
 class Guard:
