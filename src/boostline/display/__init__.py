@@ -1,1 +1,1 @@
-"""What people look at: terminals, pages, progress."""
+"""Output for people: terminals, pages, progress."""

@@ -23,7 +23,7 @@ _LONGEST_NAME = 34
 def panels(
     n: int, height: float, width: float = WIDE, across: int = 1, share: bool = False
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with `n` panels, each `height` inches high, `across` beside each other where there is room.
+    """A figure with `n` panels, each `height` inches high, `across` in a row where there is room.
 
     Examples
     --------

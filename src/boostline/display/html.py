@@ -63,7 +63,7 @@ def page(title: str, parts: Iterable[str]) -> str:
 
 
 def chart(draw: Callable[[float], Figure], title: str, text: str = "") -> str:
-    """A chart inside the page with its title above it; it is drawn anew for narrow screens.
+    """A chart inside the page with its title above it; it is drawn again for narrow screens.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class Progress:
     done, work : float
         How many are done, and what they cost; the time left goes by their cost.
     shown : bool
-        Whether anybody looks on: what is only for the bar need not be computed otherwise.
+        Whether a bar is shown; what is only for the bar need not be computed otherwise.
     """
 
     show: Callable[[Progress, str | None], None] | None = None
@@ -44,7 +44,7 @@ class Progress:
             self.show(self, note)
 
     def to(self, done: int, note: str | None = None) -> None:
-        """Say how many are done in all; a download that begins anew goes back."""
+        """Set how many are done in all; a download that restarts goes back."""
         self(done - self.done, note=note)
 
 

@@ -61,9 +61,9 @@ class Table:
         kept = [i for i, name in enumerate(self.columns) if name != column]
         cells = [[row[i] for i in kept] for row in (self.columns, *self.rows)]
         sentences = self.note.split(". ")
-        told = [s for s in sentences if not s.lower().startswith(f"{column.lower()}:")]
-        note = ". ".join(told)
-        if told and not note.endswith("."):
+        kept_sentences = [s for s in sentences if not s.lower().startswith(f"{column.lower()}:")]
+        note = ". ".join(kept_sentences)
+        if kept_sentences and not note.endswith("."):
             note += "."
         return replace(self, columns=cells[0], rows=cells[1:], note=note)
 

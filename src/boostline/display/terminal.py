@@ -93,7 +93,7 @@ def shows_colours() -> bool:
 
 
 def note(text: str) -> None:
-    """Say something beside the result."""
+    """Print a note to standard error."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -101,6 +101,6 @@ def console() -> Any:
     """The console of standard output."""
     from rich.console import Console
 
-    told = sys.stdout.isatty() or "COLUMNS" in os.environ
-    width = None if told else _WIDTH_OF_FILES
+    has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
+    width = None if has_width else _WIDTH_OF_FILES
     return Console(width=width, highlight=False, soft_wrap=False)

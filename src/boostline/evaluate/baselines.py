@@ -14,7 +14,7 @@ from boostline.contract.numbers import read_weights, real_number, whole_number
 
 
 class DecayedCounts:
-    """Rank labels by how often they were relevant recently, without looking at the features.
+    """Rank labels by how often they were relevant recently, without the features.
 
     The count of a label is multiplied by `decay` at each example and grows by its weight when the
     label is relevant. With a small decay this is close to "the same labels as last time", which

@@ -53,7 +53,7 @@ class Caller:
         raise NotImplementedError
 
     def score(self, X: Any, sets: LabelSets) -> Predicted:
-        """Predict rows without learning. Of `sets` only the numbers of rows and labels are looked at."""
+        """Predict rows without learning. It uses only the numbers of rows and labels of `sets`."""
         raise NotImplementedError
 
     def _timed(self, function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
@@ -95,7 +95,7 @@ class BoosterCaller(Caller):
 class PlainCaller(Caller):
     """Anything with `score` and `learn`: gets arrays, one example at a time unless it has `blocks_are_rows`.
 
-    Its scores are taken for probabilities if it says that `scores_are_probabilities`. If it has
+    Its scores are taken for probabilities if it has `scores_are_probabilities`. If it has
     `learn_with_probabilities` and `scores_and_probabilities`, which return both, these are called.
     """
 
@@ -186,25 +186,25 @@ class RiverCaller(Caller):
         return Predicted.joined([self._predict(x, sets.n_labels, True) for x in _dicts(X)])
 
     def _predict(self, x: Mapping[Any, Any], k: int, is_judged: bool) -> Predicted:
-        told = self._timed(getattr(self.model, self._method), x)
+        given = self._timed(getattr(self.model, self._method), x)
         if self._method == "predict_proba_one":
-            scores = self._in_order(self._method, _shares(told), k)
+            scores = self._in_order(self._method, _shares(given), k)
             return Predicted(scores, np.maximum(scores, 0.0))
-        scores = self._in_order(self._method, told, k)
+        scores = self._in_order(self._method, given, k)
         if not (self._asks_twice and is_judged):
             return Predicted(scores, None)
         likely = _shares(self.model.predict_proba_one(x))
         return Predicted(scores, np.maximum(self._in_order("predict_proba_one", likely, k), 0.0))
 
-    def _in_order(self, method: str, told: Mapping[Any, Any], k: int) -> Floats:
-        found = [told.get(label) for label in self.labels[:k]]
+    def _in_order(self, method: str, given: Mapping[Any, Any], k: int) -> Floats:
+        found = [given.get(label) for label in self.labels[:k]]
         row = np.array([-np.inf if one is None else one for one in found], dtype=np.float64)
         return self._checked(method, row, 1, k)
 
 
-def _shares(told: Mapping[Any, Any]) -> dict[Any, Any]:
+def _shares(given: Mapping[Any, Any]) -> dict[Any, Any]:
     """Of what `predict_proba_one` returned, each label's probability to be relevant."""
-    return {label: one.get(True, 0.0) for label, one in told.items()}
+    return {label: one.get(True, 0.0) for label, one in given.items()}
 
 
 def last_step(model: Any) -> Any:

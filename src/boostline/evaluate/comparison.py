@@ -84,7 +84,7 @@ def compare(
     data, metrics, block, freeze, progress
         As in `train_then_test`.
     orders
-        Orders of the rows. Report both: on rows sorted by class, file order says little.
+        Orders of the rows. Report both: on rows sorted by class, the file order is misleading.
     seeds
         One run each.
 

@@ -44,7 +44,7 @@ class Delays:
             self._values = itertools.repeat(constant)
 
     def of(self, example: int, carried: Any) -> int:
-        """Return the delay of the next example; `carried` is what the stream's item says."""
+        """Return the delay of the next example; `carried` is the one in the stream's item."""
         if self.field is None:
             try:
                 carried = next(self._values)

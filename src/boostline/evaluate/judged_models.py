@@ -16,14 +16,14 @@ from boostline.metrics import Metric, ProbabilityTally, Ranking, RankLoss, from_
 from boostline.metrics.label_set_scores import ThresholdF1
 
 MetricLike = str | Metric
-#: What people ask first; models that give probabilities also have F1 and log loss.
+#: The default metrics; models that give probabilities also have F1 and log loss.
 STANDARD = ("rank_loss", "precision@1", "precision@3")
 
 
 def make_metrics(metrics: MetricLike | Iterable[MetricLike]) -> list[Metric]:
     """Return fresh metrics with distinct names; the rank loss is always the first.
 
-    What is said of probabilities needs no naming, but may be named.
+    Metrics of probabilities are always computed; they may be named, too.
     """
     if isinstance(metrics, (str, Metric)):
         metrics = [metrics]
@@ -129,7 +129,7 @@ class Candidate:
         units = {metric.name: metric.unit for metric in self.metrics}
         own_values: dict[str, FloatArray] = {}
         counts = None
-        # A River model that told no probabilities at first has none for all rows: then nothing is said.
+        # A River model without probabilities at first has none for all rows, so they are left out.
         if self._tally.n and self._tally.n == self.metrics[0].n:
             f1 = (self._f1.micro, self._f1.macro)
             found = (*f1, self._tally.log_loss, self._tally.calibration_error)

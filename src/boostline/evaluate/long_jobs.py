@@ -28,9 +28,9 @@ class Interrupt:
     Attributes
     ----------
     stopped
-        Whether a stop was asked for.
+        Whether a stop was requested.
     number
-        The signal that asked for it.
+        The signal that requested it.
     broken_off
         Whether it ended in the middle of a block: what the block was to change is half done.
 
@@ -70,7 +70,7 @@ class Interrupt:
             raise KeyboardInterrupt
 
     def items(self, stream: Iterable[T]) -> Iterator[T]:
-        """Yield the stream's items until it ends or a stop is asked for."""
+        """Yield the stream's items until it ends or a stop is requested."""
         iterator = iter(stream)
         while not self.stopped:
             try:

@@ -34,7 +34,7 @@ class Report:
         """Return the table: means over the runs of a line, and their standard deviations."""
         lines = list(self._lines())
         metrics = dict.fromkeys(name for _, runs in lines for run in runs for name in run.metrics)
-        metrics.pop("ece", None)  # among the metrics of a run, for those who ask
+        metrics.pop("ece", None)  # it is among the metrics of a run
         # An order that all lines have in common is not worth a column.
         varying = [
             key for key in lines[0][0] if key == "model" or len({of[key] for of, _ in lines}) > 1

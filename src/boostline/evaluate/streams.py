@@ -65,7 +65,7 @@ class Labels:
         return self._space.names
 
     def read(self, item: Item, example: int, name: str = "relevant") -> LabelSets:
-        """What an item says of the labels; `example` is the number of the first one."""
+        """The label sets of an item; `example` is the number of the first one."""
         if self._may_grow:
             self._admit(item)
         if not item.is_block:
@@ -200,7 +200,7 @@ def _cut(data: NamedData, block: int) -> Iterable[dict[str, Any]]:
 
 
 class NamedData:
-    """A data set in memory. The columns of `X` and `Y` go with their names if a model asks for names."""
+    """A data set in memory. The columns of `X` and `Y` go with their names if a model has names."""
 
     def __init__(self, data: Any, name: str, callers: Sequence[Caller]) -> None:
         for attribute in ("X", "Y"):

@@ -75,10 +75,10 @@ class Prequential(Report):
     @property
     def note(self) -> str:  # type: ignore[override]
         """What there is to know of the table."""
-        told = f"{self.n_without_pairs:,} of {self.n:,} rows have no relevant label, or only relevant ones."
+        note = f"{self.n_without_pairs:,} of {self.n:,} rows have no relevant label, or only relevant ones."
         if self.stopped:
-            told += f" Stopped early: {self.n_pending:,} label sets had not arrived."
-        return told
+            note += f" Stopped early: {self.n_pending:,} label sets had not arrived."
+        return note
 
     def _lines(self) -> Iterator[tuple[dict[str, str], list[Run]]]:
         for name, run in self.runs.items():

@@ -52,8 +52,8 @@ class Explanation:
     names : list of str
         What each learner is.
     features : list of FeaturePart
-        What each feature of the row says for the label or against it, the most important first. It is the share of
-        the feature in what the linear members say; without such members, in how much lower the score is without it.
+        The evidence of each feature of the row for the label or against it, the most important first: its share in
+        the scores of the linear members; without such members, in how much lower the score is without it.
     linear : list of Evidence
         For each member that is linear (`SparseLinear`, `Linear`, `Ridge`) its own score of the label, as an exact sum
         over features.

@@ -129,7 +129,7 @@ def labels(
     return worst_first(losses.table(names))
 
 
-# Fewer relevant rows than this say nothing about how well a label is ranked.
+# Fewer relevant rows than this are too few to judge how a label is ranked.
 ENOUGH_ROWS = 10
 
 

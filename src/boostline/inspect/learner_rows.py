@@ -32,7 +32,7 @@ class LearnerRow:
         alpha^i; of a LabelRanker the learner's share in the scores.
     edge : float or None
         Its empirical edge over random guessing on all that was learned. None in a LabelRanker: its costs follow from
-        the mixture, and say nothing about a learner alone.
+        the mixture, not from a learner alone.
     listened : float
         Probability that the followed expert contains it.
     importance : float
@@ -72,7 +72,7 @@ def learners(model: Any) -> list[LearnerRow]:
     [0.25, 0.25, 0.25, 0.25]
     """
     trees = _trees_of(model)
-    weights, heard = model.learner_weights, listened(model)
+    weights, followed = model.learner_weights, listened(model)
     edges = None if isinstance(model, LabelRanker) else model.edges()
     shares = _importances(model)
     examples = max(1, int(model.diagnostics.label_set_sizes.sum()))
@@ -86,7 +86,7 @@ def learners(model: Any) -> list[LearnerRow]:
                 name=_name(member),
                 weight=float(weights[i]),
                 edge=None if edges is None else float(edges[i]),
-                listened=float(heard[i]),
+                listened=float(followed[i]),
                 importance=float(shares[i]),
                 expert_loss=float(model.diagnostics.expert_losses[i]) / examples,
                 nodes=None if tree is None else len(tree.covariate),

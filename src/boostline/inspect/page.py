@@ -139,12 +139,12 @@ def past_table(why: Explanation, title: str = "") -> Table:
         ["row learned", "learner", "for (+) or against (-)"],
         [[f"{row.row:,}", why.names[row.vote], f"{100 * row.part:+.1f} %"] for row in why.rows],
         title,
-        "The share of the row in all that the learners with a memory say. Rows without a pair to rank do not count.",
+        "The share of the row in the scores of the learners with a memory. Rows without a pair to rank do not count.",
     )
 
 
 def learner_table(rows: list[learner_rows.LearnerRow], title: str = "") -> Table:
-    """The learners, the most important first, with the columns that say something of this model."""
+    """The learners, the most important first, with the columns that apply to this model."""
     ordered = sorted(rows, key=lambda row: (-row.importance, row.index))
     columns = ["learner", "kind", "weight"]
     cells = [[str(row.index), row.name, f"{row.weight:z.4f}"] for row in ordered]

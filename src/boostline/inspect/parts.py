@@ -32,7 +32,7 @@ class FeaturePart:
     name : str
         Its name. A category is named by what the row has: ``city=Rome``, or ``not city=Rome``.
     value : float or None
-        Its value in the row; None for categories and words, whose names say it.
+        Its value in the row; None for categories and words, which are in the name.
     part : float
         Its share of all that speaks for the label (positive) or against it (negative). The sizes of all parts add up
         to 1 at most.
@@ -53,7 +53,7 @@ class FeaturePart:
 
 @dataclass(frozen=True)
 class FeatureGroup:
-    """Columns that say one thing: a feature, or the one-hot columns ``city=...`` of a category."""
+    """Columns of one quantity: a feature, or the one-hot columns ``city=...`` of a category."""
 
     columns: NDArray[np.int64]
     name: str
@@ -155,7 +155,7 @@ class PastRow:
         Its number among the rows that the member has learned, 1 for the first. Rows without a pair to rank are not
         learned, and after a restart counting begins again. Of a sliding window: among those of the serving scorer.
     part : float
-        Its share of all that past rows say for the label (positive) or against it (negative): of each member's sum
+        Its share of the evidence of past rows for the label (positive) or against it (negative): of each member's sum
         over its rows, weighted by the members' weights. The sizes of all parts add up to 1 at most.
     vote : int
         Which vote the member has.
@@ -175,11 +175,11 @@ _MOST_ROWS = 5
 
 
 def strongest_rows(past: Sequence[Evidence], weights: FloatArray) -> list[PastRow]:
-    """The rows that say most, by each member, as shares of what all members say."""
-    heard = [of for of in past if weights[of.vote] and np.any(of.parts)]
-    total = sum(abs(float(weights[of.vote])) for of in heard)
+    """The rows with the most evidence, by each member, as shares of that of all members."""
+    used = [of for of in past if weights[of.vote] and np.any(of.parts)]
+    total = sum(abs(float(weights[of.vote])) for of in used)
     rows = []
-    for of in heard:
+    for of in used:
         shares = of.parts * (abs(float(weights[of.vote])) / total / float(np.abs(of.parts).sum()))
         strongest = np.argsort(-np.abs(shares), kind="stable")[:_MOST_ROWS]
         rows += [
