@@ -87,7 +87,7 @@ void bind_testing(nb::module_& m) {
                 memory.learn_block(points.data() + first * n_inputs, lessons.data(), lessons.size(), scratch,
                                    said.data() + first * n);
             }
-            return std::make_tuple(to_numpy(said.data(), {n, n}), memory.n_heads());
+            return std::make_tuple(to_numpy(said.data(), {n, n}), memory.prefix_size());
         },
         "points"_a, "n_inputs"_a, "n_neighbours"_a, "capacity"_a);
     // From now on only the next n allocations within calls of models succeed, or all but the one after them; -1: all

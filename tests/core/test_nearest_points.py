@@ -62,8 +62,8 @@ def expected(points, t, capacity):
 @pytest.mark.parametrize("kind", ["usual", "ties", "far", "giants", "even", "turned"])
 def test_the_nearest_are_found(kind, capacity):
     given = points(kind)
-    said, n_heads = _core.testing.learn_nearest(given.ravel(), INPUTS, NEIGHBOURS, capacity)
-    assert (n_heads > 0) == (kind != "even")
+    said, prefix_size = _core.testing.learn_nearest(given.ravel(), INPUTS, NEIGHBOURS, capacity)
+    assert (prefix_size > 0) == (kind != "even")
     rng = np.random.default_rng(0)
     for t in [1, 5, 300, *range(2045, 2070), *rng.integers(2100, N, size=100)]:
         np.testing.assert_allclose(

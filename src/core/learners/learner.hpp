@@ -1,4 +1,4 @@
-// The interface between a booster and its weak learners. A learner never hears of a booster.
+// The interface between a booster and its weak learners. A learner does not know boosters.
 #pragma once
 
 #include <cstddef>
@@ -41,10 +41,10 @@ class Learner {
     // and cannot fail. Costs are n_votes() x k in [0, 1], weights n_votes(): weight * costs is
     // the raw cost up to a constant.
     virtual void prepare(const Row& x, const Labels& labels, const double* costs, const double* weights) = 0;
-    // Whether it looks at the costs at all; one that does not is given none.
-    virtual bool hears_costs() const { return true; }
-    // Whether it looks at those of relevant labels only; the others may be anything then.
-    virtual bool hears_costs_of_relevant_alone() const { return false; }
+    // Whether it uses the costs at all; one that does not gets none.
+    virtual bool uses_costs() const { return true; }
+    // Whether it uses those of relevant labels only; the others may be anything then.
+    virtual bool uses_costs_of_relevant_only() const { return false; }
     virtual void cancel() noexcept {}
     virtual void commit(const Row& x, const Labels& labels) noexcept = 0;
     // Whether commit is where the work is: then it is worth a thread.

@@ -33,8 +33,8 @@ class LearnerGroup {
     // Of a row of votes and their sums, see Learner.
     std::size_t row_size(std::size_t k) const { return n_votes_ * (k + 1); }
     bool has_serial() const { return !serial_.empty(); }
-    bool hear_costs() const {
-        return std::any_of(learners_.begin(), learners_.end(), [](const auto& l) { return l->hears_costs(); });
+    bool use_costs() const {
+        return std::any_of(learners_.begin(), learners_.end(), [](const auto& l) { return l->uses_costs(); });
     }
     std::size_t first_vote(std::size_t i) const { return first_vote_[i]; }
     std::vector<std::size_t> votes_on_rows() const {
@@ -90,7 +90,7 @@ class LearnerGroup {
     // task(item, thread) for items 0 .. n - 1, several at once if that pays.
     template <class Task>
     void run(Loop loop, int n, int grain, Task&& task) {
-        worth_[loop].run(n_threads_ > 1 ? pool_.get() : nullptr, n, grain, std::forward<Task>(task));
+        gates_[loop].run(n_threads_ > 1 ? pool_.get() : nullptr, n, grain, std::forward<Task>(task));
     }
     // Of work that changes nothing: task(item) for items 0 .. n - 1 in all threads, or in this one alone.
     template <class Task>
@@ -140,13 +140,13 @@ class LearnerGroup {
 
   private:
     // Whether threads pay for a loop that is run for every row: it is timed now and then, in one thread.
-    class Worth {
+    class ParallelGate {
       public:
         template <class Task>
         void run(ThreadPool* pool, int n, int grain, Task&& task) {
             if (pool == nullptr || n < 2) {
                 for (int item = 0; item < n; ++item) task(item, 0);
-            } else if (n_until_look_-- == 0) {
+            } else if (n_until_timing_-- == 0) {
                 using Clock = std::chrono::steady_clock;
                 const Clock::time_point start = Clock::now();
                 Clock::time_point before = start;
@@ -157,18 +157,18 @@ class LearnerGroup {
                     longest = std::max(longest, now - before);
                     before = now;
                 }
-                pays_ = before - start > kLeast && 5 * longest < 4 * (before - start);
-                n_until_look_ = kRowsBetweenLooks;
+                worth_threads_ = before - start > kLeast && 5 * longest < 4 * (before - start);
+                n_until_timing_ = kRowsBetweenTimings;
             } else {
-                pool->run(n, pays_ ? grain : n, std::forward<Task>(task));
+                pool->run(n, worth_threads_ ? grain : n, std::forward<Task>(task));
             }
         }
 
       private:
         static constexpr std::chrono::microseconds kLeast{20};
-        static constexpr int kRowsBetweenLooks = 64;
-        int n_until_look_ = 0;
-        bool pays_ = false;
+        static constexpr int kRowsBetweenTimings = 64;
+        int n_until_timing_ = 0;
+        bool worth_threads_ = false;
     };
 
     Learners learners_;
@@ -178,7 +178,7 @@ class LearnerGroup {
     std::vector<std::size_t> quick_to_commit_, slow_to_commit_;
     int n_threads_ = 1;
     std::shared_ptr<ThreadPool> pool_;
-    std::array<Worth, n_loops> worth_;
+    std::array<ParallelGate, n_loops> gates_;
     mutable SharedPool scoring_pool_;
 };
 

@@ -34,7 +34,7 @@ struct Lesson {
     double importance = 0.0;
 };
 
-// Scores of rows that were learned before, found anew for members that keep them.
+// Scores of rows that were learned before, computed again for members that keep them.
 struct Renewals {
     struct Batch {
         std::size_t after, end;  // the row of the block with which they begin to hold; where its rows end
@@ -104,7 +104,7 @@ class Scorer {
     virtual bool takes_blocks() const { return true; }
     // Returns how many of these rows `learn_block` can take, from the first on, and reserves all the memory for them.
     // Below 2: the next row has to be learned alone. A scorer that reads other members'
-    // scores hears of their number alone, without rows and lessons.
+    // scores gets their number alone, without rows and lessons.
     virtual std::size_t make_room_for_block(const Row*, const Lesson*, std::size_t) { return 0; }
     // Scores every row, then learns it. There is room for all, so neither this nor `prepare` fails.
     virtual void learn_block(const Row* x, const Lesson* lessons, std::size_t n, std::size_t k, double* raw) {
@@ -117,11 +117,11 @@ class Scorer {
         }
     }
 
-    // How many rows it keeps at the scores of the member that it reads; if these are renewed, it hears of it before it
-    // learns the row, or block of rows, with which that happens.
+    // How many rows it keeps at the scores of the member that it reads; if these are renewed, it receives them before
+    // it learns the row, or block of rows, with which that happens.
     virtual std::size_t n_kept_scores() const { return 0; }
-    virtual void hear(const Renewals*) noexcept {}
-    // Somebody keeps its scores of so many rows: those that the last `learn` or `learn_block` has found anew.
+    virtual void receive(const Renewals*) noexcept {}
+    // Another member keeps its scores of so many rows: those that the last `learn` or `learn_block` has renewed.
     virtual void renew_scores(std::size_t) {}
     virtual Renewals* renewals() noexcept { return nullptr; }
 

@@ -78,12 +78,12 @@ class Committee final : public Learner {
         if (!(labels.importance > 0.0)) return;
         for (std::size_t i = 0; i < members_.size(); ++i)
             if (learns(i, labels)) {
-                if (renewed_by_[i] != kNobody) members_[i].scorer->hear(members_[renewed_by_[i]].scorer->renewals());
+                if (renewed_by_[i] != kNobody) members_[i].scorer->receive(members_[renewed_by_[i]].scorer->renewals());
                 members_[i].scorer->learn(row_of(i, x, workspace_), targets_, labels.importance,
                                           &workspace_.raw[i * n_labels_]);
             }
     }
-    bool hears_costs() const override { return false; }
+    bool uses_costs() const override { return false; }
     bool works_in_commit() const override { return true; }
 
     // Member after member takes all rows of a block, so that members do not push each other's state out of the caches.
@@ -249,7 +249,7 @@ class Committee final : public Learner {
         const auto start = std::chrono::steady_clock::now();
         const Row* rows = rows_of(i, ahead.block.features.data(), n, ahead.block);
         Scorer& scorer = *members_[i].scorer;
-        if (renewed_by_[i] != kNobody) scorer.hear(&ahead.renewals[renewed_by_[i]]);
+        if (renewed_by_[i] != kNobody) scorer.receive(&ahead.renewals[renewed_by_[i]]);
         scorer.learn_block(rows, lessons_of(i, ahead), n, n_labels_, ahead.block.raw_of(i));
         if (Renewals* found = scorer.renewals()) std::swap(*found, ahead.renewals[i]);
         make_block_votes(i, n, ahead.block, votes, stride);
@@ -328,7 +328,7 @@ class Committee final : public Learner {
     bool shares_ = false;             // the block at hand among threads, which leave the readers for later
     std::size_t n_unfinished_ = 0;    // rows of the one before it
     std::vector<std::size_t> first_;  // members that read the features
-    // Whose scores, found anew, a member hears of: the only one that it reads, if it keeps scores.
+    // Whose renewed scores a member receives: the only one that it reads, if it keeps scores.
     static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
     std::vector<std::size_t> renewed_by_;
     std::vector<double> seconds_;  // that each member took for its last block

@@ -32,7 +32,7 @@ class NearestMemory {
 
     std::size_t size() const { return ring_.size(); }
     std::size_t n_inputs() const { return n_inputs_; }
-    std::size_t n_heads() const { return points_.n_heads(); }
+    std::size_t prefix_size() const { return points_.prefix_size(); }
 
     // The bits of the distance, which is not negative and so in the order of its bits, and the age: of two points alike
     // the newer one is nearer.
@@ -41,7 +41,7 @@ class NearestMemory {
         std::vector<float> point, distances;
         std::vector<float> least;  // of groups of distances
         std::vector<std::uint32_t> found;
-        std::vector<float> exact, heads;
+        std::vector<float> exact, prefixes;
         std::vector<double> frequency, weights;
         std::vector<const std::int8_t*> targets;  // of the nearest points
         std::vector<Candidate> candidates;
@@ -49,8 +49,8 @@ class NearestMemory {
         PointBlocks among;
 
         void fields(Fields& f) {
-            f.memory(point, distances, least, exact, heads, points, among_distances, found, frequency, weights, targets,
-                     candidates);
+            f.memory(point, distances, least, exact, prefixes, points, among_distances, found, frequency, weights,
+                     targets, candidates);
             among.count(f);
         }
     };
@@ -64,7 +64,7 @@ class NearestMemory {
             const std::size_t some = std::min(kTogether, n - first);
             const float* own = points + first * n_inputs_;
             scratch.distances.resize(some * width);
-            if (size() > 0) points_.distances(own, some, size(), scratch.distances.data(), width, scratch.heads);
+            if (size() > 0) points_.distances(own, some, size(), scratch.distances.data(), width, scratch.prefixes);
             for (std::size_t r = 0; r < some; ++r)
                 score_at(own + r * n_inputs_, scratch.distances.data() + r * width, scratch,
                          raw + (first + r) * n_labels_);
@@ -113,7 +113,7 @@ class NearestMemory {
         scratch.candidates.reserve(4 * n_neighbours_);
         scratch.found.reserve(std::min(size() + n, ring_.capacity()));
         scratch.exact.reserve(std::min(size() + n, ring_.capacity()));
-        scratch.heads.reserve(NearPoints::most_heads(kTogether));
+        scratch.prefixes.reserve(NearPoints::most_prefixes(kTogether));
     }
 
     // Scores each of at most kTogether points and adds it, one after the other: the distances to those before the first
@@ -124,7 +124,7 @@ class NearestMemory {
         const std::size_t among_width = PointBlocks::width(n);
         scratch.distances.resize(n * width);
         scratch.among_distances.resize(n * among_width);
-        if (before > 0) points_.distances(points, n, before, scratch.distances.data(), width, scratch.heads);
+        if (before > 0) points_.distances(points, n, before, scratch.distances.data(), width, scratch.prefixes);
         scratch.among.restart(n_inputs_);
         for (std::size_t r = 0; r < n; ++r) scratch.among.put(r, points + r * n_inputs_);
         scratch.among.distances(points, n, n, scratch.among_distances.data());
@@ -205,14 +205,14 @@ class NearestMemory {
         return (width - distance) / (distance + kNear * width) * ring_.importance(slot);
     }
 
-    // With the squared distances to all points, or to their heads.
+    // With the squared distances to all points, or to their prefixes.
     void score_at(const float* point, const float* distances, Scratch& scratch, double* raw) const {
         auto& frequency = scratch.frequency;
         frequency.resize(n_labels_);
         shares_of(relevant_.data(), known_.data(), n_labels_, frequency.data());
         std::copy_n(frequency.data(), n_labels_, raw);
         if (size() == 0 || n_neighbours_ == 0) return;
-        points_.has_heads() ? find_by_heads(point, distances, scratch) : find_nearest(distances, scratch);
+        points_.has_prefix() ? find_by_prefix(point, distances, scratch) : find_nearest(distances, scratch);
         const auto& nearest = scratch.candidates;
         const double width = width_of(nearest);
         double total = 1.0;
@@ -288,9 +288,9 @@ class NearestMemory {
         std::sort(candidates.begin(), candidates.end());
     }
 
-    // The same where `all` are distances of heads. Enough points with the nearest heads give a bound; then come all
-    // whose heads do not lie beyond it.
-    void find_by_heads(const float* point, const float* all, Scratch& scratch) const {
+    // The same where `all` are distances of prefixes. Enough points with the nearest prefixes give a bound; then come
+    // all whose prefixes do not lie beyond it.
+    void find_by_prefix(const float* point, const float* all, Scratch& scratch) const {
         const std::size_t n = size();
         const float square = points_.square_of(point), first = bound_of(all, n, scratch.least);
         auto& candidates = scratch.candidates;

@@ -59,7 +59,7 @@ class OutputNeighboursScorer final : public Scorer {
         for (std::size_t batch = 0; renewals_ != nullptr && batch < renewals_->batches.size(); ++batch) renew(batch);
     }
     std::size_t n_kept_scores() const override { return memory_; }
-    void hear(const Renewals* renewals) noexcept override { renewals_ = renewals; }
+    void receive(const Renewals* renewals) noexcept override { renewals_ = renewals; }
     void grow_labels(std::int32_t n) override { nearest_ = fresh(static_cast<std::size_t>(n)); }
     void grow_features(std::int64_t, bool) override {}  // they do not reach it
     void reset() noexcept override { nearest_.clear(); }

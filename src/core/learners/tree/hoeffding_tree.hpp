@@ -62,7 +62,7 @@ class HoeffdingTree final : public Learner {
         row_.leaf = find_leaf(x);
         vote(node(row_.leaf), votes);
     }
-    bool hears_costs_of_relevant_alone() const override { return true; }
+    bool uses_costs_of_relevant_only() const override { return true; }
 
     // Section 4 of the paper: every relevant label is a single-label example whose importance is the cost it saves.
     // Nearly always that changes numbers in one leaf, for which room is made here. A row with which the leaf may split,
@@ -287,7 +287,7 @@ class HoeffdingTree final : public Learner {
         return range * std::sqrt(log_inverse_confidence_ / (2.0 * leaf.weight));
     }
 
-    // How a leaf grows: hoeffding_tree_growth.hpp.
+    // How a leaf grows.
     void learn_label(std::int32_t leaf_id, const RowLabel& label);
     void reserve_stats(Node& leaf, std::size_t n_more);
     void make_stats(Node& leaf, Entry& entry);
@@ -314,6 +314,3 @@ class HoeffdingTree final : public Learner {
 };
 
 }  // namespace boostline
-
-#include "core/learners/tree/hoeffding_tree_growth.hpp"
-#include "core/learners/tree/hoeffding_tree_state.hpp"

@@ -98,7 +98,7 @@ class Booster {
     std::size_t n_rows_at_hand() const {
         constexpr std::size_t kMostAtHand = 4 * kMostTogether, kMostLabels = 1 << 20;
         const auto k = static_cast<std::size_t>(std::max(n_labels_, 1));
-        if (learners_.n_threads() == 1 || learners_.hear_costs()) return kMostTogether;
+        if (learners_.n_threads() == 1 || learners_.use_costs()) return kMostTogether;
         return std::clamp(kMostLabels / k, kMostTogether, kMostAtHand);
     }
 
@@ -150,7 +150,7 @@ class Booster {
     // `spreads`, if asked for, describe the row by its votes.
     virtual void follow(const double* votes, const double* expert_scores, std::uint64_t t, double* scores,
                         double* spreads) const = 0;
-    // Whether learners that follow the labels are to hear of a row although it has no pair to rank.
+    // Whether learners that follow the labels get a row although it has no pair to rank.
     virtual bool learns_without_pairs(const Labels&) const { return false; }
     // Costs that are found for all learners at once, and the memory that `update` needs.
     virtual void prepare(const Labels& labels) = 0;

@@ -47,13 +47,13 @@ void Booster::teach(const Row& x, const Labels& labels) {
         learners_.for_each(LearnerGroup::lessons, [&](std::size_t i, Learner& learner, int thread) {
             PairScratch& scratch = scratch_[static_cast<std::size_t>(thread)];
             const auto k = static_cast<std::size_t>(n_labels_), n = static_cast<std::size_t>(learner.n_votes());
-            const bool hears = learner.hears_costs();
-            scratch.costs.resize(hears ? n * k : 0);
+            const bool uses_costs = learner.uses_costs();
+            scratch.costs.resize(uses_costs ? n * k : 0);
             scratch.weights.resize(n);
             for (std::size_t v = 0; v < n; ++v) {
                 const std::size_t vote = learners_.first_vote(i) + v;
                 const double* raw = cost_row(static_cast<std::int32_t>(vote));
-                if (shares_costs_ && !hears && v > 0) {
+                if (shares_costs_ && !uses_costs && v > 0) {
                     cost_widths_[vote] = cost_widths_[vote - 1];
                     continue;
                 }
@@ -61,11 +61,11 @@ void Booster::teach(const Row& x, const Labels& labels) {
                 const auto [low, high] = known.is_known ? known.range : range_of(raw, k);
                 const double width = high - low;
                 cost_widths_[vote] = width;
-                if (!hears) continue;
+                if (!uses_costs) continue;
                 const auto normalise = [&, low = low](std::size_t j) {
                     scratch.costs[v * k + j] = width > 0.0 ? (raw[j] - low) / width : 0.0;
                 };
-                if (learner.hears_costs_of_relevant_alone())
+                if (learner.uses_costs_of_relevant_only())
                     for (const std::int32_t label : labels.relevant) normalise(static_cast<std::size_t>(label));
                 else
                     for (std::size_t j = 0; j < k; ++j) normalise(j);
