@@ -63,7 +63,7 @@ def test_what_is_wrong_is_named(content, format, message):
 
 
 def test_a_column_that_is_no_bit_is_named():
-    with pytest.raises(DataError, match="the label 'a' has \"x\", but must have 0 or 1"):
+    with pytest.raises(DataError, match="the label 'a' has 'x', but must have 0 or 1"):
         read("body,a,b\nhello,x,1\n", "a", "b", format="csv")
 
 

@@ -76,17 +76,10 @@ def label_names(model: Any) -> list[Any]:
     return list(range(model.n_labels)) if model.labels is None else list(model.labels)
 
 
-@dataclass
-class Arranged:
-    """Blocks whose columns are put into the model's order."""
-
-    blocks: Any
-    features: Any  # an order, or None
-    labels: Any
-
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        for X, Y in self.blocks:
-            yield arranged(X, self.features), arranged(Y, self.labels)
+def in_order(blocks: Any, features: Any, labels: Any) -> Iterator[tuple[Any, Any]]:
+    """Blocks whose columns are put into the model's order; None keeps an order."""
+    for X, Y in blocks:
+        yield arranged(X, features), arranged(Y, labels)
 
 
 def _values(features: Sequence[str]) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ import numpy as np
 from boostline.contract.advice import advice
 from boostline.contract.frames import column_order
 from boostline.contract.text_models import is_text_model
-from boostline.data.columns import Arranged, Columns, parse_categories
+from boostline.data.columns import Columns, in_order, parse_categories
 from boostline.data.dataset import Dataset
 from boostline.data.formats import FORMATS, Reader, format_of
 from boostline.data.loading import load
@@ -169,7 +169,7 @@ def rows_to_score(
         out = set(left_out(list(test.features)))
         kept = [i for i, feature in enumerate(test.features) if feature not in out]
         features = [test.features[i] for i in kept]
-        rows = RowStream(Arranged(test.blocks(block), kept, None), features, list(test.labels))
+        rows = RowStream(in_order(test.blocks(block), kept, None), features, list(test.labels))
     else:
         rows = _rows_of_file(given, block, known, with_labels, left_out, unseen)
     return _in_order(given, rows, known, with_labels)
@@ -209,7 +209,7 @@ def _in_order(given: Input, rows: RowStream, known: Columns, with_labels: bool) 
                 f"{given.name} has {found} {what}, but the model has learned with {wanted}"
             )
     return RowStream(
-        Arranged(rows.blocks, order, label_order),
+        in_order(rows.blocks, order, label_order),
         known.features or rows.features,
         names or rows.labels,
         rows.total,

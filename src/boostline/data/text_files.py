@@ -16,7 +16,7 @@ from boostline.data.formats import format_of
 from boostline.data.formats.csv import csv_rows
 from boostline.data.formats.jsonlines import json_objects
 from boostline.data.formats.parquet import ParquetRows
-from boostline.data.formats.table_reader import LABEL_TEXT
+from boostline.data.formats.table_reader import bit_of
 from boostline.data.source import LineReader, Source, open_bytes, source_name
 
 Tags = dict[str, bool | None]
@@ -88,7 +88,7 @@ def _text(value: Any, column: str) -> str:
 
 def _tags(row: dict[str, Any], labels: Sequence[str], separator: str) -> Tags:
     if len(labels) > 1:
-        return {label: _bit(row[label], label) for label in labels}
+        return {label: _relevance(row[label], label) for label in labels}
     if not labels:
         return {}
     told = row[labels[0]]
@@ -117,16 +117,13 @@ def _tags(row: dict[str, Any], labels: Sequence[str], separator: str) -> Tags:
     return dict(told) if isinstance(told, dict) else dict.fromkeys(found, True)
 
 
-def _bit(value: Any, label: str) -> bool | None:
+def _relevance(value: Any, label: str) -> bool | None:
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
-    bit = LABEL_TEXT.get(str(value).strip().lower())
-    if bit is None:
-        raise ValueError(
-            f"the label {label!r} has {_shown(value)}, but must have 0 or 1, or be empty for unknown; give one "
-            "column if it holds the tags themselves"
-        )
-    return bit
+    try:
+        return bool(bit_of(value, label))
+    except ValueError as error:
+        raise ValueError(f"{error}; give one column if it holds the tags themselves") from None
 
 
 def _rows(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import itertools
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from boostline.contract.numbers import whole_number
 from boostline.contract.text_models import booster_of, is_text_model
@@ -15,9 +15,16 @@ from boostline.display.progress import ProgressLike, show_progress
 from boostline.learners import Kernel
 from boostline.scale.engines import Engine, LocalEngine, advancing
 from boostline.scale.merging import finish, merge, partial
-from boostline.scale.parts import describe, feature_columns, read_part, source_parts
+from boostline.scale.parts import (
+    FilePart,
+    FramePart,
+    describe,
+    feature_columns,
+    read_part,
+    source_parts,
+)
 
-__all__ = ["SAMPLE", "TAIL", "Part", "warm_start"]
+__all__ = ["SAMPLE", "TAIL", "warm_start"]
 
 #: Rows that fix the scale of features (and landmarks, if there are more), and rows that are learned one by one at the
 #: end. Of 500 to 8,000 rows, 4,000 are the fewest with which models of held-out train rows (mediamill in three orders,
@@ -33,13 +40,6 @@ _UNEVEN = 0.05
 
 Model = TypeVar("Model")
 _LOG = logging.getLogger("boostline.scale")
-
-
-class Part(Protocol):
-    """Rows that a worker can read: a part of a file, or of a frame."""
-
-    def rows(self, start: int, stop: int | None) -> Part: ...
-    def blocks(self) -> Iterator[tuple[Any, Any]]: ...
 
 
 def warm_start(
@@ -229,7 +229,7 @@ def _dealt(
     return [one for one in groups if one]
 
 
-def _partial_of(model: Any, item: tuple[int, Sequence[Part]]) -> Any:
+def _partial_of(model: Any, item: tuple[int, Sequence[FilePart | FramePart]]) -> Any:
     n_parts, parts = item
     return partial(model, (block for part in parts for block in part.blocks()), n_parts=n_parts)
 

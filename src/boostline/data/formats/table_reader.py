@@ -27,7 +27,7 @@ Categories: TypeAlias = (
 )
 
 #: How a text column may write the two values of a label.
-LABEL_TEXT = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
+_LABEL_TEXT = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
 _MISSING, _UNSEEN = -1, -2
 
 
@@ -120,7 +120,7 @@ class TableReader(Reader):
 
     def _bits(self, cells: Cells, column: str) -> FloatArray:
         """A label: 1, 0, or NaN for unknown."""
-        codes = self._codes(cells, _bit_of, column)
+        codes = self._codes(cells, bit_of, column)
         return np.where(codes < 0, np.nan, codes)
 
     def _one_hot(self, cells: Cells, column: str, known: list[str]) -> FloatArray:
@@ -159,8 +159,9 @@ class TableReader(Reader):
         return np.array([codes[value] for value in cells.values], np.int64)
 
 
-def _bit_of(value: Any, column: str) -> int:
-    bit = LABEL_TEXT.get(str(value).strip().lower())
+def bit_of(value: Any, column: str) -> int:
+    """A label that is written as text."""
+    bit = _LABEL_TEXT.get(str(value).strip().lower())
     if bit is None:
         raise ValueError(
             f"the label {column!r} has {value!r}, but must have 0 or 1, or be empty for unknown"
