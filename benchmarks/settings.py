@@ -49,7 +49,7 @@ def variants() -> dict[str, list[Any]]:
         ("n_replays", ("linear",)): (4, 8, 32),
         ("memory", ("linear", "neighbours", "output_neighbours")): (1000, 2000, 8000),
         ("learning_rate", ("linear",)): (0.1, 0.2, 0.5),
-        ("ridge", ("ridge", "stack")): (0.3, 1.0, 10.0, 30.0),
+        ("ridge", ("ridge",)): (0.3, 1.0, 10.0, 30.0),
         ("n_neighbours", ("neighbours", "output_neighbours")): (10, 20, 80),
     }
     for (name, kinds), values in grid.items():

@@ -319,7 +319,7 @@ def test_the_default_model_is_the_mix(csv_file, boostline, tmp_path):
     table = boostline("inspect", "m.blm")
     assert " kernel " in table.out and "Features that split" not in table.out
     why = boostline("inspect", "m.blm", "--data", "data.csv", "--row", "1")
-    assert (why.code, " stack " in why.out) == (0, True), why.err
+    assert (why.code, " output neighbours " in why.out) == (0, True), why.err
     assert boostline("rank", "m.blm", "data.csv", "--top", "1").code == 0
 
 

@@ -8,7 +8,6 @@ from boostline.learners import (
     OutputNeighbours,
     Ridge,
     SlidingWindow,
-    Stack,
     Tracker,
 )
 from boostline.learners.scorer import Scorer
@@ -19,7 +18,6 @@ NAMES = (
     "ridge",
     "neighbours",
     "output_neighbours",
-    "stack",
     "forgetting_ridge",
     "recent_kernel",
     "recent_linear",
@@ -43,7 +41,6 @@ def committee(
         "ridge": Ridge(),
         "neighbours": Neighbours(n_neighbours, memory),
         "output_neighbours": OutputNeighbours(n_neighbours=n_neighbours, memory=memory),
-        "stack": Stack(),
         "forgetting_ridge": Ridge(forgetting=0.99),
         "recent_kernel": SlidingWindow(Kernel(), length=50),
         "recent_linear": SlidingWindow(Linear(min(n_replays, 4), memory, seed=seed), length=70),

@@ -176,7 +176,6 @@ ZOO: dict[str, Kind] = {
     "committee": ranker(committee(memory=60, n_replays=3, n_neighbours=7, seed=3)),
     "committee-few-features": ranker(committee(few_features=2, memory=60)),
     "committee-some": ranker(committee("kernel", "output_neighbours", n_landmarks=64)),
-    "committee-stack": ranker(committee("ridge", "stack", few_features=1000)),
     "python": ada(Counts, HoeffdingTree(), Counts, bl.learners.paper_trees(2)),
     "python-first": bmr(Counts),
     # Learners of all kinds under each booster.

@@ -8,7 +8,15 @@ import numpy as np
 
 import boostline as bl
 from boostline import scale
-from boostline.learners import Committee, Kernel, Linear, Recency, Ridge, SlidingWindow, Stack
+from boostline.learners import (
+    Committee,
+    Kernel,
+    Linear,
+    OutputNeighbours,
+    Recency,
+    Ridge,
+    SlidingWindow,
+)
 from boostline.learners.scorer import Scorer
 
 COLOURS = ["red", "green", "blue"]
@@ -18,7 +26,7 @@ LABELS = [f"tag_{j}" for j in range(6)]
 def small_model(**settings: Any) -> bl.LabelRanker:
     """Members of every kind of rule, with few landmarks, so that a small sample will do."""
     members: list[Scorer] = [Kernel(n_landmarks=80), Linear(), Ridge(), Ridge(forgetting=0.99)]
-    members += [Stack(reads=("kernel", "linear")), SlidingWindow(Linear(), length=100)]
+    members += [OutputNeighbours(reads=("kernel", "linear")), SlidingWindow(Linear(), length=100)]
     return bl.LabelRanker(labels=LABELS, learners=[Committee(members), Recency(1.0)], **settings)
 
 

@@ -9,7 +9,7 @@ from committees import committee
 import boostline as bl
 from boostline import inspect as look
 
-PARTS = ["kernel", "linear", "neighbours", "output_neighbours", "stack"]
+PARTS = ["kernel", "linear", "neighbours", "output_neighbours"]
 FOLLOWERS = ["tracker", "tracker_2", "recent_kernel"]
 
 
@@ -32,22 +32,22 @@ def test_members_of_a_committee_are_named(default):
     model, _, _ = default
     rows = look.learners(model)
     assert [row.kind for row in rows] == [*PARTS, *FOLLOWERS, *["recency"] * 3]
-    assert rows[3].name == "output neighbours" and rows[9].name == "recency, decay 0.9"
+    assert rows[3].name == "output neighbours" and rows[8].name == "recency, decay 0.9"
     assert all(row.nodes is None for row in rows)
     assert sum(row.importance for row in rows) == pytest.approx(1.0)
     assert rows[0].to_dict()["kind"] == "kernel"
     kinds = look.summary(model)["kinds"]
     assert kinds == {**dict.fromkeys([*PARTS, *FOLLOWERS], 1), "recency": 3}
-    assert look.summary(model)["learners"] == sum(kinds.values()) == 11
+    assert look.summary(model)["learners"] == sum(kinds.values()) == 10
 
 
 def test_a_committee_for_many_features_has_fewer_members():
     model = bl.LabelRanker(3)
-    assert [row.kind for row in look.learners(model)][:5] == PARTS  # before it knows
+    assert [row.kind for row in look.learners(model)][:4] == PARTS  # before it knows
     model.learn(np.zeros(600), {0})
     found = [row.kind for row in look.learners(model)]
-    few = ["kernel", "linear", "output_neighbours", "stack", "recent_kernel"]
-    assert found[:7] == [*few, "sparse_linear", "centroids"] and len(found) == 10
+    few = ["kernel", "linear", "output_neighbours", "recent_kernel"]
+    assert found[:6] == [*few, "sparse_linear", "centroids"] and len(found) == 9
 
 
 def test_shares_of_a_committee_add_up_to_the_score(default):
@@ -56,7 +56,7 @@ def test_shares_of_a_committee_add_up_to_the_score(default):
         for label in range(5):
             why = look.explain(model, x, label)
             assert why.shares.sum() == pytest.approx(model.score(x)[label], abs=1e-12)
-    assert why.names[4] == "stack"
+    assert why.names[3] == "output neighbours"
     assert why.to_dict()["learners"] == why.names
 
 
@@ -90,7 +90,7 @@ def test_trees_beside_a_committee_keep_their_places(stream):
     model = bl.AdaOLMR(5, learners=[committee(), bl.learners.paper_trees(2)])
     model.learn(X, Y)
     rows = look.learners(model)
-    assert [row.nodes is None for row in rows] == [True] * 10 + [False] * 2
+    assert [row.nodes is None for row in rows] == [True] * 9 + [False] * 2
     nodes = [len(model.state()["arrays"][f"learners.{i}.node_left"]) for i in (1, 2)]
-    assert [row.nodes for row in rows[10:]] == nodes
+    assert [row.nodes for row in rows[9:]] == nodes
     assert sum(row.splits for row in look.feature_splits(model)) > 0

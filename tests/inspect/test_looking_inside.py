@@ -85,7 +85,7 @@ def is_label_ranker(model):
 
 def test_a_weight_is_the_factor_of_the_votes(model, stream):
     if is_label_ranker(model):
-        pytest.skip("its votes take part at three temperatures: contributions are its test")
+        pytest.skip("its votes take part at two temperatures: contributions are its test")
     X, _ = stream
     weights = np.array([row.weight for row in look.learners(model)])
     followed = weights.copy()

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from committees import committee
 from model_zoo import ZOO, K
 from numpy_twins import LinearTwin, NeighboursTwin, RecencyTwin
 
@@ -15,7 +14,6 @@ from boostline.learners import (
     OutputNeighbours,
     Recency,
     Ridge,
-    Stack,
     Tracker,
 )
 
@@ -284,7 +282,7 @@ def test_forgetting_follows_a_target_that_turns_round():
         lambda: Neighbours(n_neighbours=0),
         lambda: Recency(decay=1.5),
         lambda: Committee([OutputNeighbours()]),
-        lambda: Committee([Stack(), Kernel()]),
+        lambda: Committee([OutputNeighbours(), Kernel()]),
         lambda: Committee([]),
     ],
 )
@@ -299,15 +297,13 @@ def test_a_committee_is_made_of_scorers():
 
 
 def test_members_read_those_that_they_name():
-    """A stack that reads the ridge alone is least squares on the ridge's scores."""
+    """Neighbours by the ridge's scores are the same, whoever else is a member."""
     rng = np.random.default_rng(7)
     X, Y = rng.normal(size=(60, 4)), rng.random((60, K)) < 0.4
-    alone = bl.LabelRanker(K, learners=[committee("ridge", "stack")], drift=None)
-    among = bl.LabelRanker(
-        K,
-        learners=[Committee([Neighbours(), Linear(), Ridge(), Stack(reads=("ridge",))])],
-        drift=None,
-    )
+    reader = OutputNeighbours(reads=("ridge",))
+    alone = bl.LabelRanker(K, learners=[Committee([Ridge(), reader])], drift=None)
+    members = [Neighbours(), Linear(), Ridge(), reader]
+    among = bl.LabelRanker(K, learners=[Committee(members)], drift=None)
     for model in (alone, among):
         model.learn(X, Y)
     np.testing.assert_array_equal(alone.votes(X)[:, 1], among.votes(X)[:, 3])
@@ -315,8 +311,5 @@ def test_members_read_those_that_they_name():
 
 @pytest.mark.parametrize("reads", [0, None, "kernel", ["kernel", 3]])
 def test_a_member_reads_members_by_their_names(reads):
-    for kind in (Stack, OutputNeighbours):
-        with pytest.raises(
-            TypeError, match=r"reads is .*, but must be names of a committee's members"
-        ):
-            kind(reads=reads)
+    with pytest.raises(TypeError, match=r"reads is .*, but must be names of a committee's members"):
+        OutputNeighbours(reads=reads)

@@ -9,7 +9,7 @@ from scipy import sparse
 import boostline as bl
 from boostline.learners import Committee, Kernel, OutputNeighbours, SparseLinear
 
-TABLE = ["kernel", "linear", "neighbours", "output_neighbours", "stack"]
+TABLE = ["kernel", "linear", "neighbours", "output_neighbours"]
 FOLLOWERS = ["tracker", "tracker_2", "recent_kernel"]
 SPARSE = ["sparse_linear", "centroids"]
 
@@ -26,7 +26,7 @@ def resolved(n_labels, n_features, members=None) -> Any:
         (6, 72, TABLE + FOLLOWERS),
         (101, 399, TABLE + FOLLOWERS),
         (101, 400, TABLE + FOLLOWERS + SPARSE),
-        (159, 1836, ["kernel", "linear", "output_neighbours", "stack", "recent_kernel", *SPARSE]),
+        (159, 1836, ["kernel", "linear", "output_neighbours", "recent_kernel", *SPARSE]),
         (983, 500, ["kernel", "linear", "output_neighbours", "sparse_linear"]),
         (320, 10_000, SPARSE),
         (5000, 300, ["sparse_linear"]),
@@ -96,7 +96,6 @@ def test_learners_none_of_which_takes_part_are_an_error_and_no_model_that_cannot
     assert bl.load(tmp_path / "m.blm").n_features is None
 
 
-@pytest.mark.parametrize("kind", [OutputNeighbours, bl.learners.Stack])
-def test_a_member_that_reads_from_nobody_is_refused(kind):
+def test_a_member_that_reads_from_nobody_is_refused():
     with pytest.raises(ValueError, match="reads is empty, but must name"):
-        kind(reads=())
+        OutputNeighbours(reads=())

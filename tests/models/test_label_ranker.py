@@ -34,7 +34,7 @@ def test_the_core_follows_the_rule():
             rank_losses += weight * min(b, 1) * reference.rank_loss(given, y, ~y & ~unknown)
     arrays = model.state()["arrays"]
     np.testing.assert_allclose(
-        arrays["chain_weights"].reshape(4, 27), twin.portfolio.chains, rtol=1e-9
+        arrays["chain_weights"].reshape(2, 18), twin.portfolio.chains, rtol=1e-9
     )
     np.testing.assert_allclose(arrays["chain_masses"], twin.portfolio.masses, rtol=1e-9)
     np.testing.assert_allclose(arrays["pool_exponents"], twin.pool.exponents, rtol=1e-9)
@@ -201,7 +201,7 @@ def test_threads_that_are_rows_ahead_of_a_restart_change_no_bit(n_threads):
     """With threads the learners go on with a block while the booster finds out that the block before was a change."""
     X, Y = stream(1400, k=4, seed=3)
     Y[700:] = ~Y[700:]
-    members = [bl.learners.Kernel(n_landmarks=80), bl.learners.Linear(), bl.learners.Stack()]
+    members = [bl.learners.Kernel(n_landmarks=80), bl.learners.Linear()]
     learners = [bl.learners.Committee(members), bl.learners.Recency(0.9)]
     one = bl.LabelRanker(4, learners=learners)
     rows = np.array([one.learn(x, y) for x, y in zip(X, Y, strict=True)])

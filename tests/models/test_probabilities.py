@@ -204,8 +204,7 @@ def test_the_twin_in_numpy_agrees(make):
     model = make(5)
     weights = np.random.default_rng(3).choice([0.5, 1.0], 400)
     is_ranker = isinstance(model, bl.LabelRanker)
-    n_votes = 2 if is_ranker else 0
-    twin = Calibration(5, is_distribution=is_ranker, n_votes=n_votes)
+    twin = Calibration(5, is_distribution=is_ranker)
     model.learn(X[0], Y[0], weight=0.0)  # now it knows how many features there are
 
     def votes_on(x):
@@ -213,10 +212,13 @@ def test_the_twin_in_numpy_agrees(make):
         return np.column_stack([model.votes(x), sums]) if is_ranker else None
 
     for x, relevant, weight in zip(X, Y, weights, strict=True):
-        votes = votes_on(x)
-        twin.learn(model.learn(x, relevant, weight=weight), relevant, weight, votes)
+        votes, known = votes_on(x), model.learner_weights if is_ranker else None
+        twin.learn(model.learn(x, relevant, weight=weight), relevant, weight, votes, known)
     given, likely = model.scores_and_probabilities(X[:50])
-    expected = [twin.probabilities(s, votes_on(x)) for s, x in zip(given, X[:50], strict=True)]
+    known = model.learner_weights if is_ranker else None
+    expected = [
+        twin.probabilities(s, votes_on(x), known) for s, x in zip(given, X[:50], strict=True)
+    ]
     np.testing.assert_allclose(likely, expected, rtol=1e-6)
     np.testing.assert_allclose(model.thresholds(), twin.micro_threshold())
     np.testing.assert_allclose(model.thresholds("macro-f1"), twin.macro_thresholds())

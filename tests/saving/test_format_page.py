@@ -96,7 +96,6 @@ def test_members_of_a_committee_have_the_arrays_of_their_kind(stream):
         assert is_named(name, text, common), key
         assert array.ndim == 1
     shapes = {k.removeprefix("learners.0."): len(a) for k, a in model.state()["arrays"].items()}
-    assert shapes["stack.weights"] == (5 + 1) * 5
     assert shapes["ridge.weights"] == (6 + 1) * 5
     assert shapes["kernel.landmarks.unit"] == 64 * 6
     assert shapes["kernel.landmarks.index"] == shapes["kernel.landmarks.value"] == 0
@@ -104,4 +103,4 @@ def test_members_of_a_committee_have_the_arrays_of_their_kind(stream):
     assert shapes["output_neighbours.points"] == n * 5
     assert shapes["neighbours.points"] == n * 6
     assert shapes["linear.row_targets"] == n * 5 and shapes["neighbours.row_targets"] == 0
-    np.testing.assert_array_equal(model.state()["arrays"]["learners.0.stack.stretch"], [1.0, 0.0])
+    np.testing.assert_array_equal(model.state()["arrays"]["learners.0.ridge.stretch"], [1.0, 0.0])

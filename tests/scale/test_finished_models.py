@@ -16,10 +16,10 @@ from boostline.learners import (
     Kernel,
     Linear,
     Neighbours,
+    OutputNeighbours,
     Recency,
     Ridge,
     SparseLinear,
-    Stack,
 )
 from boostline.learners.committee import MEMBERS
 from boostline.metrics import rank_loss
@@ -99,7 +99,7 @@ def test_hashed_features_have_moments_of_their_own():
 def test_features_beyond_a_committees_few():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(200, 6)), rng.random((200, 3)) < 0.4
-    members = [Ridge(), Neighbours(), Linear(), Stack(reads=("ridge",))]
+    members = [Ridge(), Neighbours(), Linear(), OutputNeighbours(reads=("ridge",))]
     model = bl.LabelRanker(3, learners=[Committee(members, few_features=4)])
     model.learn(X[:50, :4], Y[:50])
     model.add_features(2)

@@ -7,7 +7,7 @@ import pytest
 
 import boostline as bl
 from boostline import inspect, scale
-from boostline.learners import Committee, Description, Kernel, Linear, OutputNeighbours, Stack
+from boostline.learners import Committee, Description, Kernel, Linear, OutputNeighbours
 from boostline.learners.description import _KINDS
 
 K, D, MAX_BYTES = 4, 5, 2**25
@@ -16,7 +16,6 @@ SPECIAL = {
     "kernel": Kernel(n_landmarks=40),
     "committee": Committee([Kernel(n_landmarks=40), Linear()]),
     "output_neighbours": Committee([Kernel(n_landmarks=40), OutputNeighbours()]),
-    "stack": Committee([Linear(), Stack(reads=("linear",))]),
 }
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(900, D))

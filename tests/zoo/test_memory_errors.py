@@ -72,7 +72,7 @@ def test_a_restart_in_the_row_needs_no_memory(n_threads):
     X = np.random.default_rng(0).normal(size=(800, D))
     Y = np.where(np.arange(800)[:, None] < 600, X[:, :K] > 0.3, X[:, :K] < -0.3)
     learners = [
-        L.Committee([L.Kernel(40), L.Linear(), L.Ridge(), L.Neighbours(), L.Stack()]),
+        L.Committee([L.Kernel(40), L.Linear(), L.Ridge(), L.Neighbours()]),
         SPLITTING[0],
     ]
     model = bl.LabelRanker(K, learners=learners, n_threads=n_threads)
@@ -134,7 +134,7 @@ def test_a_block_keeps_the_rows_before_the_one_without_memory(kind):
 def test_threads_keep_the_rows_before_the_one_without_memory():
     """They look at rows while the next are learned, of which a kernel takes the 32nd and the 64th alone."""
     X, Y = rows(90)
-    members = [L.Kernel(64), L.Linear(), L.Neighbours(), L.OutputNeighbours(), L.Stack()]
+    members = [L.Kernel(64), L.Linear(), L.Neighbours(), L.OutputNeighbours()]
     start = bl.LabelRanker(K, learners=[L.Committee(members), L.Recency(1.0)], n_threads=2)
     start.learn(X[:20], Y[:20])
     twin = copy.deepcopy(start)

@@ -11,7 +11,7 @@ any Python object                     with ``predict(x)`` and ``learn(x, relevan
 `Linear`, `SparseLinear`, `Ridge`,    score every label; strong, so a few are enough
 `Kernel`, `Neighbours`, `Centroids`,
 `Tracker`, `Recency`, `SparseRanker`
-`Committee`                           several of these, and `OutputNeighbours` and `Stack`, which read
+`Committee`                           several of these, and `OutputNeighbours`, which reads
                                       the others' scores
 `auto_mix`                            the learners of `boostline.LabelRanker`, its ``"auto"``
 ====================================  ================================================================

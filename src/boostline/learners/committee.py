@@ -20,7 +20,6 @@ from boostline.learners.scorers import (
     OutputNeighbours,
     Recency,
     SlidingWindow,
-    Stack,
 )
 
 #: Every vote takes time in proportion to the labels, and counters of labels spoil the first places where labels are
@@ -33,7 +32,6 @@ MEMBERS: tuple[Scorer, ...] = (
     Linear(),
     Neighbours(),
     OutputNeighbours(memory=32_000),
-    Stack(),
     Tracker(step=0.8),
     Tracker(step=0.2),
     SlidingWindow(Kernel(n_landmarks=200), length=300),
@@ -46,8 +44,8 @@ MEMBERS: tuple[Scorer, ...] = (
 class Committee(Description):
     """Scorers that share their work, one vote each.
 
-    Most members read the features. `OutputNeighbours` and `Stack` read the scores of members before them, which they
-    name by their kind ("kernel", "linear", ...); a second member of the same kind is "kernel_2", and so on.
+    Most members read the features. `OutputNeighbours` reads the scores of members before it, which it
+    names by their kind ("kernel", "linear", ...); a second member of the same kind is "kernel_2", and so on.
 
     Parameters
     ----------
@@ -57,7 +55,7 @@ class Committee(Description):
         With more features than this, members whose cost grows with the number of features (`Ridge`, `Neighbours`,
         `Tracker`) are left out. If features are added later, these members use only this many.
     few_labels
-        With more labels than this, `Ridge`, `Neighbours`, `Stack`, `Tracker` and `SlidingWindow` are left out, and the
+        With more labels than this, `Ridge`, `Neighbours`, `Tracker` and `SlidingWindow` are left out, and the
         others have fewer landmarks, rows and replays, so that a row still takes a millisecond or two.
     most_weights
         If the number of features times that of labels is larger, only members that make a weight when it is first
@@ -68,8 +66,8 @@ class Committee(Description):
 
     Examples
     --------
-    >>> from boostline.learners import Committee, Kernel, Linear, Stack
-    >>> Committee([Kernel(n_landmarks=200), Linear(), Stack(reads=("kernel", "linear"))]).n_votes
+    >>> from boostline.learners import Committee, Kernel, Linear, OutputNeighbours
+    >>> Committee([Kernel(n_landmarks=200), Linear(), OutputNeighbours()]).n_votes
     3
     """
 

@@ -11,18 +11,17 @@ import numpy as np
 
 from boostline.contract.numbers import real_number, whole_number
 from boostline.learners.description import OBJECT, Description, from_config
-from boostline.learners.linear import Linear, Ridge
+from boostline.learners.linear import Linear
 from boostline.learners.scorer import (
     BLOCK,
     DRIFT_MEMBER_PRIOR,
     LEAST_RIDGE,
     ROW,
     Scorer,
-    least_squares_bytes,
     rows_bytes,
 )
 
-__all__ = ["Kernel", "Neighbours", "OutputNeighbours", "Recency", "SlidingWindow", "Stack"]
+__all__ = ["Kernel", "Neighbours", "OutputNeighbours", "Recency", "SlidingWindow"]
 
 #: How many numbers a member may read for a row with many labels: a fraction of a millisecond.
 MOST_WORK = 2_000_000
@@ -170,29 +169,6 @@ class OutputNeighbours(Scorer):
         # Rows that the kernel keeps for it, and scores on their way from there.
         swept = 4 * min(self.memory * n_features, MOST_SWEPT) + 8 * BLOCK * (4 * k + 8)
         return OBJECT + points + swept + 512 * k
-
-
-@dataclass(frozen=True)
-class Stack(Scorer):
-    """Least squares on the scores of other members, for all labels together, so it learns which go together.
-
-    Only in a `Committee`. ``reads`` names the members, whose scores are summed; ``ridge`` is as in `Ridge`.
-    """
-
-    kind: ClassVar[str] = "stack"
-    is_for_few_labels: ClassVar[bool] = True
-    reads: tuple[str, ...] = ("kernel", "linear", "ridge")
-    ridge: float = 10.0
-
-    def __post_init__(self) -> None:
-        _check_reads(self.reads)
-        Ridge(self.ridge)
-
-    def least_bytes(self, n_labels: int, n_features: int) -> int:
-        return 12 * n_labels * n_labels
-
-    def most_bytes(self, n_labels: int, n_features: int) -> int:
-        return least_squares_bytes(n_labels + 1, n_labels)
 
 
 @dataclass(frozen=True)

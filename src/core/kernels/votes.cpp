@@ -37,32 +37,29 @@ void divide_by(double total, std::size_t n, double* votes) {
 }
 
 void power_sums(const double* BOOSTLINE_RESTRICT vote, std::size_t n, double floor, double* BOOSTLINE_RESTRICT sums) {
-    double first[kLanes] = {0.0}, second[kLanes] = {0.0}, fourth[kLanes] = {0.0};
+    double first[kLanes] = {0.0}, second[kLanes] = {0.0};
     const std::size_t whole = n - n % kLanes;
     for (std::size_t i = 0; i < whole; i += kLanes)
         for (std::size_t l = 0; l < kLanes; ++l) {
-            const double u = vote[i + l] + floor, u2 = u * u;
+            const double u = vote[i + l] + floor;
             first[l] += u;
-            second[l] += u2;
-            fourth[l] += u2 * u2;
+            second[l] += u * u;
         }
     for (std::size_t i = whole; i < n; ++i) {
-        const double u = vote[i] + floor, u2 = u * u;
+        const double u = vote[i] + floor;
         first[i - whole] += u;
-        second[i - whole] += u2;
-        fourth[i - whole] += u2 * u2;
+        second[i - whole] += u * u;
     }
     sums[0] = combine_lanes(first);
     sums[1] = combine_lanes(second);
-    sums[2] = combine_lanes(fourth);
 }
 
 void add_powers(const double* BOOSTLINE_RESTRICT vote, std::size_t n, double floor, const double* a,
                 double* BOOSTLINE_RESTRICT scores) {
-    const double a0 = a[0], a1 = a[1], a2 = a[2];
+    const double a0 = a[0], a1 = a[1];
     for (std::size_t i = 0; i < n; ++i) {
-        const double u = vote[i] + floor, u2 = u * u;
-        scores[i] += (a0 * u + a1 * u2) + a2 * (u2 * u2);
+        const double u = vote[i] + floor;
+        scores[i] += a0 * u + a1 * (u * u);
     }
 }
 

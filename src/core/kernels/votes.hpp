@@ -18,12 +18,12 @@ BOOSTLINE_KERNEL(soft_clip, void(const double* raw, std::size_t n, double* votes
 BOOSTLINE_KERNEL(keep_positive, void(const double* raw, std::size_t n, double* votes));
 BOOSTLINE_KERNEL(divide_by, void(double total, std::size_t n, double* votes));
 
-constexpr std::size_t kTemperatures = 3;
+constexpr std::size_t kTemperatures = 2;
 
-// The sums of (h + floor)^1, ^2 and ^4 over the labels.
+// The sums of h + floor and of its square over the labels.
 BOOSTLINE_KERNEL(power_sums, void(const double* vote, std::size_t n, double floor, double* sums));
 
-// Adds a[0] (h + floor) + a[1] (h + floor)^2 + a[2] (h + floor)^4 to every label's score.
+// Adds a[0] (h + floor) + a[1] (h + floor)^2 to every label's score.
 BOOSTLINE_KERNEL(add_powers, void(const double* vote, std::size_t n, double floor, const double* a, double* scores));
 
 // out = ln(h + floor), for every label.

@@ -19,8 +19,6 @@ class Learner {
     // How many votes (distributions over the labels) it gives. Most give one; learners that share work, such as
     // a covariance, may give several, and then get as many cost vectors.
     virtual std::int32_t n_votes() const { return 1; }
-    // Whether a vote depends on the row at all, or only on the labels so far.
-    virtual bool reads_rows(std::int32_t) const { return true; }
 
     // Votes are shares. A learner whose scores mean something before they are made shares may tell their sum, which
     // says how many labels are relevant: the row that it writes its votes to, those of all learners, n_votes x k, ends

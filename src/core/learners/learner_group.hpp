@@ -37,13 +37,6 @@ class LearnerGroup {
         return std::any_of(learners_.begin(), learners_.end(), [](const auto& l) { return l->uses_costs(); });
     }
     std::size_t first_vote(std::size_t i) const { return first_vote_[i]; }
-    std::vector<std::size_t> votes_on_rows() const {
-        std::vector<std::size_t> votes;
-        for (std::size_t i = 0; i < learners_.size(); ++i)
-            for (std::int32_t v = 0; v < learners_[i]->n_votes(); ++v)
-                if (learners_[i]->reads_rows(v)) votes.push_back(first_vote_[i] + static_cast<std::size_t>(v));
-        return votes;
-    }
 
     // The votes of the learners that give the first `needed`, of n rows: row r at votes + r * row_size(k).
     void predict_block(const Row* x, std::size_t n, std::size_t k, std::size_t needed, double* votes) const {

@@ -78,7 +78,6 @@ class Scorer {
     virtual ~Scorer() = default;
     virtual std::string kind() const = 0;
     virtual Vote vote() const = 0;
-    virtual bool reads_rows() const { return true; }  // see Learner
 
     // Whether it learns from rows of which every label is known and all are relevant, or none is: what it gives is then
     // how frequent labels are among all rows, not among those that have something to rank.

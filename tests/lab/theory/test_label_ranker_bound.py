@@ -74,7 +74,7 @@ def test_the_bound_holds_on_random_streams(block):
                 spread = (c[part, None] ** 2 * (slopes[part, e] - 1) ** 2 @ u[:, None]).sum()
                 start = np.log(1 / (beta * ranker.portfolio.prior.min()))
                 promised.append((start - (last - first) * np.log1p(-beta)) / eta + eta * spread)
-            chains = np.log(4 / CHAIN_SHARE) - (last - first) * np.log1p(-CHAIN_SHARE)
+            chains = np.log(2 / CHAIN_SHARE) - (last - first) * np.log1p(-CHAIN_SHARE)
             assert regret <= min(promised) + chains + 1e-6
 
 

@@ -1,4 +1,4 @@
-"""LabelRanker: votes at three temperatures and their geometric mean, mixed by online portfolio selection.
+"""LabelRanker: votes at two temperatures and their geometric mean, mixed by online portfolio selection.
 
 Not the paper's: the rule of the recommended model, with a promise on every interval (docs/theory.md). A row with
 relevant labels Y costs f(w) = -c mean over Y of ln s[l], s = sum of w_m q_m, and that bounds the rank loss of the
@@ -11,10 +11,10 @@ import numpy as np
 
 from boostline.lab.reference.losses import BoolArray, FloatArray, rank_loss
 
-RATES = (0.35, 0.15, 0.06, 0.02)  # of the chains
+RATES = (0.35, 0.02)  # of the chains
 SHARE = 1e-3  # of a chain, times its rate: what goes back to the prior after each row
 CHAIN_SHARE = 1e-3  # of the masses of the chains, likewise
-TEMPERATURES = (1, 2, 4)
+TEMPERATURES = (1, 2)
 FIRST_CURVATURE = 30.0  # how firmly the exponents of the geometric mean start at 1 / N
 FORGETTING = 0.999  # of their squared gradients
 MOST_EXPONENT = 8.0
@@ -25,9 +25,9 @@ class Portfolio:
 
     Attributes
     ----------
-    chains : array (4, M)
+    chains : array (2, M)
         The weights at each learning rate.
-    masses : array (4,)
+    masses : array (2,)
         How much each of these counts.
     gains : array (M,)
         Sums of c (x_m - 1), x_m = mean over Y of q_m[l] / s[l]. No fixed mixture could have lost less than what was
@@ -104,7 +104,7 @@ class LabelRanker:
     Attributes
     ----------
     portfolio : Portfolio
-        Of all votes at all temperatures: vote i at temperature j is number 3 i + j. The pooled vote comes last.
+        Of all votes at all temperatures: vote i at temperature j is number 2 i + j. The pooled vote comes last.
     pool : LogPool
         The geometric mean of the votes.
     surrogate : array (3,)
@@ -133,7 +133,7 @@ class LabelRanker:
         return np.asarray(np.log(votes + self.floor))
 
     def temper(self, votes: FloatArray) -> FloatArray:
-        """Return votes and pooled vote at all temperatures (3 N + 3, k): in proportion to h, h^2, h^4."""
+        """Return votes and pooled vote at all temperatures (2 N + 2, k): in proportion to h, h^2."""
         pooled = self.pool.vote(self.logs(votes))
         raised = np.vstack([votes, pooled])[:, None, :] + self.floor
         raised = raised ** np.array(TEMPERATURES)[None, :, None]

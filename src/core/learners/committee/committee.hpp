@@ -1,5 +1,5 @@
 // Scorers behind the Learner interface, one vote each. A member reads the features, or the scores of members before it
-// (stack.cpp, neighbours/output_neighbours.cpp); each member's scores are computed once and used by all that need
+// (neighbours/output_neighbours.cpp); each member's scores are computed once and used by all that need
 // them. A single scorer is a committee of one.
 #pragma once
 
@@ -42,9 +42,6 @@ class Committee final : public Learner {
 
     std::string kind() const override { return members_.size() == 1 ? members_[0].scorer->kind() : "committee"; }
     std::int32_t n_votes() const override { return static_cast<std::int32_t>(members_.size()); }
-    bool reads_rows(std::int32_t vote) const override {
-        return members_[static_cast<std::size_t>(vote)].scorer->reads_rows();
-    }
     void tell_sums(std::size_t first, std::size_t n_votes) override {
         first_vote_ = first;
         n_votes_in_row_ = n_votes;

@@ -15,7 +15,6 @@ class RecencyScorer final : public Scorer {
 
     std::string kind() const override { return "recency"; }
     Vote vote() const override { return Vote::proportional; }
-    bool reads_rows() const override { return false; }
 
     void score(const Row&, double* raw) const override { std::copy(counts_.begin(), counts_.end(), raw); }
 

@@ -118,7 +118,8 @@ class AdaOLMR final : public Booster {
 
     std::int32_t experts_needed(std::uint64_t t) const override { return followed(t); }
 
-    void follow(const double*, const double* expert_scores, std::uint64_t t, double* scores, double*) const override {
+    void follow(const double*, const double* expert_scores, std::uint64_t t, double* scores,
+                Calibration::Votes*) const override {
         const auto k = static_cast<std::size_t>(n_labels_);
         if (expert_ != Expert::weighted) {
             const double* row = expert_scores + static_cast<std::size_t>(followed(t)) * k;

@@ -35,8 +35,7 @@ class Booster {
           record_(n_votes_, n_labels),
           recent_(static_cast<std::size_t>(n_labels)),
           shares_costs_(shares_costs),
-          calibration_(n_labels, scores_are_distribution,
-                       scores_are_distribution ? learners_.votes_on_rows() : std::vector<std::size_t>{}) {
+          calibration_(n_labels, scores_are_distribution) {
         resize_workspace();
     }
     virtual ~Booster() = default;
@@ -56,7 +55,7 @@ class Booster {
 
     // The scores of the expert that is followed at the present clock, of n rows: row r at scores + r * k. Changes
     // nothing.
-    void score_block(const Row* x, std::size_t n, double* scores, double* spreads = nullptr) const;
+    void score_block(const Row* x, std::size_t n, double* scores, Calibration::Votes* described = nullptr) const;
 
     // The same, each followed by what the scores say of P(relevant).
     void probabilities(const Row* x, std::size_t n, double* out) const;
@@ -147,9 +146,9 @@ class Booster {
     // sums of the first i votes at all.
     virtual bool has_prefixes() const { return true; }
     virtual std::int32_t experts_needed(std::uint64_t t) const = 0;
-    // `spreads`, if asked for, describe the row by its votes.
+    // `described`, if asked for, describes the row by its votes.
     virtual void follow(const double* votes, const double* expert_scores, std::uint64_t t, double* scores,
-                        double* spreads) const = 0;
+                        Calibration::Votes* described) const = 0;
     // Whether learners that follow the labels get a row although it has no pair to rank.
     virtual bool learns_without_pairs(const Labels&) const { return false; }
     // Costs that are found for all learners at once, and the memory that `update` needs.
@@ -236,13 +235,13 @@ class Booster {
     bool make_room_to_look(const Example* rows, std::size_t n_voted, std::size_t n);
     std::size_t look_at_block(const Example* rows, std::size_t n, double* scores, std::size_t stride,
                               bool with_probabilities, bool& has_changed) noexcept;
-    void write_probabilities(const double* scores, const double* spreads, double* out) const noexcept {
+    void write_probabilities(const double* scores, const Calibration::Votes& described, double* out) const noexcept {
         std::copy_n(scores, n_labels_, out);
-        calibration_.probabilities(out, spreads);
+        calibration_.probabilities(out, described);
     }
-    void score_piece(const Row* x, std::size_t n, double* scores, double* spreads) const;
+    void score_piece(const Row* x, std::size_t n, double* scores, Calibration::Votes* described) const;
     void count_without_pairs(const Labels& labels, const double* scores) noexcept {
-        if (calibrates_) calibration_.learn(scores, spreads_.data(), labels);
+        if (calibrates_) calibration_.learn(scores, described_, labels);
         record_.add_row_without_pairs();
         clock_ += 1;
         row_learned(labels);
@@ -283,7 +282,7 @@ class Booster {
     RecentExamples recent_;  // only where drift is watched
     bool shares_costs_;      // all votes have the same costs, which are held once
     Calibration calibration_;
-    std::array<double, RowSpread::kMost> spreads_{};  // of the row that is being learned
+    Calibration::Votes described_;  // of the row that is being learned
     bool calibrates_ = true;
     std::int64_t n_restarts_ = 0;
     std::uint64_t restarted_at_ = 0;

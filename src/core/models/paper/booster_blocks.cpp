@@ -52,21 +52,20 @@ void Booster::learn_block(Example* rows, std::size_t n, double* scores, std::siz
 }
 
 // Threads share the rows, some at a time.
-void Booster::score_block(const Row* x, std::size_t n, double* scores, double* spreads) const {
+void Booster::score_block(const Row* x, std::size_t n, double* scores, Calibration::Votes* described) const {
     const auto k = static_cast<std::size_t>(n_labels_);
     const std::size_t n_pieces = (n + kRowsOfThread - 1) / kRowsOfThread;
-    if (learners_.n_threads() == 1 || n_pieces == 1) return score_piece(x, n, scores, spreads);
+    if (learners_.n_threads() == 1 || n_pieces == 1) return score_piece(x, n, scores, described);
     learners_.run_shared(static_cast<int>(n_pieces), [&](int piece) {
         const std::size_t first = static_cast<std::size_t>(piece) * kRowsOfThread;
         score_piece(x + first, std::min(kRowsOfThread, n - first), scores + first * k,
-                    spreads == nullptr ? nullptr : spreads + first * calibration_.spread().size());
+                    described == nullptr ? nullptr : described + first);
     });
 }
 
-void Booster::score_piece(const Row* x, std::size_t n, double* scores, double* spreads) const {
+void Booster::score_piece(const Row* x, std::size_t n, double* scores, Calibration::Votes* described) const {
     const std::int32_t needed = experts_needed(clock_ + 1);
     const auto k = static_cast<std::size_t>(n_labels_), row_size = learners_.row_size(k);
-    const std::size_t n_spreads = calibration_.spread().size();
     // Large with thousands of labels, so they are kept from call to call. A learner written in Python may score
     // with a model of its own meanwhile, which then finds none.
     static thread_local std::vector<double> kept_votes, kept_all;
@@ -80,7 +79,7 @@ void Booster::score_piece(const Row* x, std::size_t n, double* scores, double* s
             learners_.predict_block(x + r, std::min(most, n - r), k, static_cast<std::size_t>(needed), votes.data());
         const double* own = &votes[r % most * row_size];
         if (has_prefixes()) add_votes(own, learner_weights_.data(), static_cast<std::size_t>(needed), k, all.data());
-        follow(own, all.data(), clock_ + 1, scores + r * k, spreads == nullptr ? nullptr : spreads + r * n_spreads);
+        follow(own, all.data(), clock_ + 1, scores + r * k, described == nullptr ? nullptr : described + r);
     }
     kept_votes = std::move(votes);
     kept_all = std::move(all);
@@ -109,14 +108,13 @@ void Booster::vote_sums(const Row* x, std::size_t n, double* out) const {
 
 void Booster::probabilities(const Row* x, std::size_t n, double* out) const {
     const auto k = static_cast<std::size_t>(n_labels_);
-    const std::size_t n_spreads = calibration_.spread().size();
-    std::vector<double> spreads(n * n_spreads);
-    score_block(x, n, out, spreads.data());
+    std::vector<Calibration::Votes> described(n);
+    score_block(x, n, out, described.data());
     for (std::size_t r = n; r-- > 0;) {  // from the last one on, as they move apart
         const double* scores = out + r * k;
         double* own = out + 2 * r * k;
         if (r > 0) std::copy_n(scores, k, own);
-        write_probabilities(scores, spreads.data() + r * n_spreads, own + k);
+        write_probabilities(scores, described[r], own + k);
     }
 }
 
@@ -152,8 +150,8 @@ std::size_t Booster::look_at_block(const Example* rows, std::size_t n, double* s
         double* own = scores + r * stride;
         std::copy_n(&block_votes_[r * votes_.size()], votes_.size(), votes_.begin());
         if (has_prefixes()) accumulate();
-        follow(votes_.data(), expert_scores_.data(), clock_ + 1, own, spreads_.data());
-        if (with_probabilities) write_probabilities(own, spreads_.data(), own + k);
+        follow(votes_.data(), expert_scores_.data(), clock_ + 1, own, &described_);
+        if (with_probabilities) write_probabilities(own, described_, own + k);
         if (!labels.has_pairs()) {
             if (learns_without_pairs(labels)) std::fill(costs_.begin(), costs_.end(), 0.0);
             count_without_pairs(labels, own);
@@ -171,7 +169,7 @@ std::size_t Booster::look_at_block(const Example* rows, std::size_t n, double* s
             const Range costs = range_of(cost_row(static_cast<std::int32_t>(v)), k);
             cost_widths_[v] = costs.high - costs.low;
         }
-        if (calibrates_) calibration_.learn(own, spreads_.data(), labels);
+        if (calibrates_) calibration_.learn(own, described_, labels);
         has_changed = finish_round(labels, loss);
         if (has_changed) return r + 1;
     }

@@ -6,16 +6,16 @@ namespace boostline {
 void Booster::learn(const Row& x, const Labels& labels, double* scores, bool with_probabilities) {
     const ThreadPool::AtHand threads = learners_.threads();
     learn_marked();
-    gather_votes(x);                                                                    // line 4
-    if (has_prefixes()) accumulate();                                                   // line 5
-    follow(votes_.data(), expert_scores_.data(), clock_ + 1, scores, spreads_.data());  // lines 6 and 7
-    if (with_probabilities) write_probabilities(scores, spreads_.data(), scores + n_labels_);
+    gather_votes(x);                                                                // line 4
+    if (has_prefixes()) accumulate();                                               // line 5
+    follow(votes_.data(), expert_scores_.data(), clock_ + 1, scores, &described_);  // lines 6 and 7
+    if (with_probabilities) write_probabilities(scores, described_, scores + n_labels_);
     if (labels.has_pairs()) {  // line 8
         find_costs(labels);
         const double loss = scratch_[0].rank_loss_alone(scores, labels);
         if (watches_drift_) recent_.prepare(x, labels);
         teach(x, labels);  // lines 10 to 12
-        if (calibrates_) calibration_.learn(scores, spreads_.data(), labels);
+        if (calibrates_) calibration_.learn(scores, described_, labels);
         if (finish_round(labels, loss)) restart();
     } else {
         if (learns_without_pairs(labels)) {

@@ -77,7 +77,8 @@ class OnlineBMR final : public Booster {
 
   protected:
     std::int32_t experts_needed(std::uint64_t) const override { return n_votes_; }
-    void follow(const double*, const double* expert_scores, std::uint64_t, double* scores, double*) const override {
+    void follow(const double*, const double* expert_scores, std::uint64_t, double* scores,
+                Calibration::Votes*) const override {
         const auto k = static_cast<std::size_t>(n_labels_);
         const double* row = expert_scores + static_cast<std::size_t>(n_votes_) * k;
         std::copy(row, row + k, scores);

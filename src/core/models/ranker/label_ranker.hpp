@@ -1,7 +1,7 @@
 // The recommended booster: for few and strong learners of every kind. The paper's weights live in [-2, 2] and start at
 // 0, which suits a hundred weak trees; strong learners want large weights of unlike size at once. Here the votes are
-// mixed, s = sum of w_m q_m with w on the simplex (portfolio.hpp). Each learner's vote takes part at three
-// temperatures, in proportion to h, h^2 and h^4: how far large votes are to be trusted is learned like everything else.
+// mixed, s = sum of w_m q_m with w on the simplex (portfolio.hpp). Each learner's vote takes part at two
+// temperatures, in proportion to h and h^2: how far large votes are to be trusted is learned like everything else.
 // One vote more is the geometric mean of them all (log_pool.hpp).
 // If q irrelevant labels reach s[l], then (q + 1) s[l] <= 1; so the loss that the weights follow, -ln s[l], bounds the
 // rank loss of the ranking that is given.
@@ -102,11 +102,12 @@ class LabelRanker final : public Booster {
     std::int32_t experts_needed(std::uint64_t) const override { return n_votes_; }
 
     // In a round of learning, what was found out about the votes is kept for `prepare`.
-    void follow(const double* votes, const double*, std::uint64_t, double* scores, double* spreads) const override {
+    void follow(const double* votes, const double*, std::uint64_t, double* scores,
+                Calibration::Votes* described) const override {
         const auto k = static_cast<std::size_t>(n_labels_);
         if (votes == votes_in_round()) {
             look_at_votes();
-            describe(votes, logs_.data(), power_sums_.data(), spreads);
+            *described = describe(votes, power_sums_.data());
             std::copy(scores_.begin(), scores_.end(), scores);
             return;
         }
@@ -115,7 +116,7 @@ class LabelRanker final : public Booster {
         look.pooled.resize(k);
         look.power_sums.resize(portfolio_.size());
         look_at(votes, look.logs.data(), look.pooled.data(), look.power_sums.data(), scores);
-        if (spreads != nullptr) describe(votes, look.logs.data(), look.power_sums.data(), spreads);
+        if (described != nullptr) *described = describe(votes, look.power_sums.data());
     }
 
     void prepare(const Labels& labels) override {
@@ -133,11 +134,10 @@ class LabelRanker final : public Booster {
             double* q = &relevant_votes_[l * portfolio_.size()];
             const auto label = static_cast<std::size_t>(labels.relevant[l]);
             for (std::int32_t i = 0; i <= n_votes_; ++i) {
-                const double u = any_vote(i)[label] + floor(), u2 = u * u;
+                const double u = any_vote(i)[label] + floor();
                 const std::size_t m = static_cast<std::size_t>(i) * kTemperatures;
                 q[m] = u / power_sums_[m];
-                q[m + 1] = u2 / power_sums_[m + 1];
-                q[m + 2] = u2 * u2 / power_sums_[m + 2];
+                q[m + 1] = u * u / power_sums_[m + 1];
             }
         }
         // The gradient of f in ln s, where s is kept normalised, is c (s - 1 / |Y| on Y).
@@ -254,14 +254,27 @@ class LabelRanker final : public Booster {
         look_at(votes_in_round(), logs_.data(), pooled_.data(), power_sums_.data(), scores_.data());
         has_looked_ = true;
     }
-    void describe(const double* votes, const double* logs, const double* sums, double* spreads) const noexcept {
-        const auto k = static_cast<std::size_t>(n_labels_);
-        const double* before = votes + static_cast<std::size_t>(n_votes_) * k;  // they were made shares
-        std::size_t i = 0;
-        for (const std::size_t vote : calibration().spread().votes()) {
-            const double* powers = sums + vote * kTemperatures;
-            RowSpread::describe(i++, k, powers[0], powers[1], sum(logs + vote * k, k), before[vote], spreads);
+    // Means by the learners' weights: of ln sum v^2, and of what the votes summed to before they were normalised, over
+    // the learners that report it. New labels take no part.
+    Calibration::Votes describe(const double* votes, const double* sums) const noexcept {
+        const std::size_t k = static_cast<std::size_t>(n_labels_), n_known = calibration().n_known();
+        const double* before = votes + learner_weights_.size() * k;
+        double concentration = 0.0, total = 0.0, number = 0.0, reporting = 0.0;
+        for (std::size_t i = 0; i < learner_weights_.size(); ++i) {
+            const double w = learner_weights_[i] + kLeastWeight, *powers = sums + i * kTemperatures;
+            double of_known[kTemperatures], share = 1.0;
+            if (n_known < k) {
+                power_sums(votes + i * k, n_known, floor(), of_known);
+                share = of_known[0] / powers[0];
+                powers = of_known;
+            }
+            concentration += w * log_(powers[1] / (powers[0] * powers[0]));
+            total += w;
+            if (!(before[i] > 0.0)) continue;
+            number += w * log_(std::max(share * before[i], kLeastSum));
+            reporting += w;
         }
+        return {concentration / total, reporting > 0.0 ? number / reporting : 0.0};
     }
     // Of the row at hand; the pooled one comes after the others.
     const double* any_vote(std::int32_t i) { return i < n_votes_ ? vote_row(i) : pooled_.data(); }
@@ -272,6 +285,8 @@ class LabelRanker final : public Booster {
         scores_.resize(k);
         has_looked_ = false;
     }
+
+    static constexpr double kLeastWeight = 1e-3, kLeastSum = 0.05;  // in the description of a row
 
     // Added to every vote, so that ln s is finite.
     double floor() const { return 0.01 / static_cast<double>(n_labels_); }

@@ -32,8 +32,11 @@ class PiecewiseLinear {
         const std::size_t left = std::min(static_cast<std::size_t>(within), kKnots - 2);
         return {left, within - static_cast<double>(left), z - within};
     }
-    static double at(const std::array<double, kKnots>& values, const Place& p) {
-        return values[p.left] * (1.0 - p.share) + values[p.left + 1] * p.share;
+    double at(const Place& p) const { return between(values_, p); }
+    // The nearest function that rises, see `find_rising`, and its slope; beyond the knots the slope is a half.
+    double rising_at(const Place& p) const { return between(rising_, p) + 0.5 * step_ * p.beyond; }
+    double rise_at(const Place& p) const {
+        return p.beyond != 0.0 ? 0.5 : (rising_[p.left + 1] - rising_[p.left]) / step_;
     }
 
     void begin_row(double keep) noexcept {
@@ -66,9 +69,9 @@ class PiecewiseLinear {
             values_[j] = std::min(std::max(values_[j] + share * b[j], -kMostLogit), kMostLogit);
     }
 
-    // The nearest function that rises by `slope` at least: neighbours that do not are pooled.
-    std::array<double, kKnots> rising(double slope) const noexcept {
-        std::array<double, kKnots> mean, weight, out;
+    // The nearest function that rises by `slope` at least (isotonic): neighbours that do not are pooled.
+    void find_rising(double slope) noexcept {
+        std::array<double, kKnots> mean, weight;
         std::array<std::size_t, kKnots> count;
         std::size_t n = 0;
         const double rise = slope * step_;
@@ -85,22 +88,20 @@ class PiecewiseLinear {
             count[n++] = c;
         }
         for (std::size_t i = 0, j = 0; i < n; ++i)
-            for (const std::size_t end = j + count[i]; j < end; ++j) out[j] = mean[i] + rise * static_cast<double>(j);
-        return out;
+            for (const std::size_t end = j + count[i]; j < end; ++j)
+                rising_[j] = mean[i] + rise * static_cast<double>(j);
     }
-
-    const std::array<double, kKnots>& values() const { return values_; }
-    double step() const { return step_; }
 
     static constexpr std::size_t kState = 3 * kKnots;
     void write(std::vector<double>& out) const {
         for (const auto* part : {&values_, &diagonal_, &beside_}) out.insert(out.end(), part->begin(), part->end());
     }
-    void read(const double* in) {
+    const double* read(const double* in) {
         for (auto* part : {&values_, &diagonal_, &beside_}) {
             std::copy(in, in + kKnots, part->begin());
             in += kKnots;
         }
+        return in;
     }
     void check(double most_curvature, const char* name) const {
         check_within(values_.data(), kKnots, -kMostLogit, kMostLogit, "", name);
@@ -117,12 +118,16 @@ class PiecewiseLinear {
   private:
     static constexpr double kMostLogit = 1e3;
 
+    static double between(const std::array<double, kKnots>& values, const Place& p) {
+        return values[p.left] * (1.0 - p.share) + values[p.left + 1] * p.share;
+    }
     double with_prior(std::size_t j) const {
         return diagonal_[j] + hold_ + ((j > 0 ? 1.0 : 0.0) + (j + 1 < kKnots ? 1.0 : 0.0)) * stiffness_;
     }
 
     double low_, step_, stiffness_, hold_;
     std::array<double, kKnots> values_{}, diagonal_{}, beside_{}, gradient_{};
+    std::array<double, kKnots> rising_{};  // derived
 };
 
 }  // namespace boostline

@@ -22,8 +22,8 @@ namespace boostline {
 
 class Portfolio {
   public:
-    static constexpr std::size_t kChains = 4;
-    static constexpr double kRates[kChains] = {0.35, 0.15, 0.06, 0.02};
+    static constexpr std::size_t kChains = 2;
+    static constexpr double kRates[kChains] = {0.35, 0.02};
     static constexpr double kShare = 1e-3;       // of a chain, times its rate: what goes back to the prior
     static constexpr double kChainShare = 1e-3;  // of the masses of the chains
 
