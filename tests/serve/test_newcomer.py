@@ -76,7 +76,7 @@ def test_feedback_comes_the_next_day_and_the_page_shows_it(tmp_path):
             env={**os.environ, "HOME": str(tmp_path)},
             check=False,
         )
-        for shown in ("learned 13 rows", "page-1", "24 h", "sun", "— kernel"):
+        for shown in ("learned 13 rows", "page-1", "24 h", "sun", "neighbours"):
             assert shown in done.stdout, (shown, done.stdout[-2000:], done.stderr[-500:])
         assert server.stop() == 0
     finally:
