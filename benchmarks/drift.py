@@ -6,6 +6,7 @@ forgetting and scikit-learn's perceptron with ``partial_fit``, these two with th
 the others, the better of two settings.
 ``--abrupt`` measures instead how a change at one moment is overcome: the mean loss before it, over rows 0 to 100, 100
 to 500 and 500 to 1,000 after it, and the last divided by that of a fresh model that starts at the change.
+``--wrong-rows`` measures what rows with wrong labels do (wrong_rows.py).
 ``--long 2000000`` lets the model learn that many rows of the first stream and shows loss, memory and
 time of each tenth.
 With ``--out`` figures are written as they come, and a run that was ended goes on where it was.
@@ -24,6 +25,7 @@ from typing import Any
 
 import moa_streams
 import numpy as np
+import wrong_rows
 from numpy.typing import NDArray
 from sklearn.neural_network import MLPClassifier
 
@@ -340,6 +342,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--models", nargs="*", help="default: all")
     parser.add_argument("--abrupt", action="store_true")
+    parser.add_argument("--wrong-rows", action="store_true")
     parser.add_argument("--moa", action="store_true", help="MOA's generators")
     parser.add_argument("--long", type=int, help="so many rows of one stream")
     parser.add_argument("--out", type=Path, help="JSON; what it has already is not measured again")
@@ -349,6 +352,9 @@ def main() -> None:
     results = Results(given.out)
     if given.long:
         results["long"] = long(given.long)
+        results.write()
+    elif given.wrong_rows:
+        results["wrong rows"] = wrong_rows.show()
         results.write()
     elif given.abrupt:
         show_abrupt(results, given.seeds)

@@ -235,14 +235,18 @@ void bind_boosters(nb::module_& m) {
                  const auto weights = self.reading([](const Booster& b) { return b.effective_weights(); });
                  return to_numpy(weights.data(), {weights.size()});
              })
-        .def("watch_drift", &write<&Booster::watch_drift, bool>, "watch"_a)
+        .def(
+            "watch_drift",
+            [](Model& self, bool watch) {
+                self.writing([&](Booster& b) { dynamic_cast<LabelRanker&>(b).watch_drift(watch); });
+            },
+            "watch"_a)
         .def(
             "set_max_bytes",
             [](Model& self, std::size_t learner, const std::vector<std::size_t>& of_votes) {
                 self.writing([&](Booster& b) { b.set_max_bytes(learner, of_votes); });
             },
             "learner"_a, "of_votes"_a)
-        .def("set_most_entries", &write<&Booster::set_most_entries, std::size_t>, "n"_a)
         .def("learn_probabilities", &write<&Booster::learn_probabilities, bool>, "learn"_a)
         .def(
             "set_table_source",

@@ -27,16 +27,7 @@ class PythonLearner final : public Learner {
         const WithPython python;
         adapter_.attr("grow_features")(n, were_missing);
     }
-    // Called when all learners have learned the row: too late to undo it if this learner fails. It then continues as
-    // it is, like one without a reset, and Python reports the error like others that cannot be caught.
-    void reset() noexcept override {
-        const WithPython python;
-        try {
-            adapter_.attr("reset")();
-        } catch (nb::python_error& error) {
-            error.discard_as_unraisable(adapter_);
-        }
-    }
+    void reset() noexcept override {}  // never called: no model with such learners is tried again from the start
     std::size_t memory_bytes() const override {
         const WithPython python;
         return nb::cast<std::size_t>(adapter_.attr("memory_bytes")());

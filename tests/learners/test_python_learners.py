@@ -184,26 +184,6 @@ def test_a_failure_in_learn_leaves_no_trace_in_the_largest_weights():
     np.testing.assert_array_equal(model.diagnostics.max_weights, before)
 
 
-def test_a_failure_in_reset_is_told_and_does_no_harm(monkeypatch):
-    class Stubborn(Perceptron):
-        def reset(self):
-            fail()
-
-    told = []
-    monkeypatch.setattr("sys.unraisablehook", told.append)
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(3000, 6))
-    Y = X[:, :K] > 0.5
-    learners = [bl.learners.Linear(), Stubborn(softmax)]
-    model = bl.LabelRanker(K, learners=learners, drift="restart")
-    model.learn(X[:2000], Y[:2000])
-    for x, y in zip(X[2000:], ~Y[2000:], strict=True):
-        model.learn(x, y)
-    assert model.n_restarts > 0
-    assert len(told) == model.n_restarts and isinstance(told[0].exc_value, ZeroDivisionError)
-    assert model.clock == 3000
-
-
 class Meddler(Perceptron):
     """A learner that calls the model which is teaching it."""
 

@@ -171,7 +171,7 @@ def test_labels_that_appear_raise_the_alarm():
         truth[:2000, :2] = -np.inf
         model = bl.LabelRanker(6, seed=0)
         model.learn(X, truth + 0.3 * rng.normal(size=truth.shape) > 1.0)
-        alarms += model.n_restarts == 1
+        alarms += model.trial is not None
     assert alarms >= 4
 
 
@@ -194,25 +194,6 @@ def test_threads_that_share_the_work_of_a_kernel_change_no_bit(n_threads):
     several = bl.LabelRanker(5, learners=learners, n_threads=n_threads)
     np.testing.assert_array_equal(several.learn(X, Y), alone.learn(X, Y))
     assert_same_model(several, alone)
-
-
-@pytest.mark.parametrize("n_threads", [2, 3])
-def test_threads_that_are_rows_ahead_of_a_restart_change_no_bit(n_threads):
-    """With threads the learners go on with a block while the booster finds out that the block before was a change."""
-    X, Y = stream(1400, k=4, seed=3)
-    Y[700:] = ~Y[700:]
-    members = [bl.learners.Kernel(n_landmarks=80), bl.learners.Linear()]
-    learners = [bl.learners.Committee(members), bl.learners.Recency(0.9)]
-    one = bl.LabelRanker(4, learners=learners)
-    rows = np.array([one.learn(x, y) for x, y in zip(X, Y, strict=True)])
-    assert one.n_restarts > 0
-    several = bl.LabelRanker(4, learners=learners, n_threads=n_threads)
-    blocks = [several.learn(X[part], Y[part]) for part in (slice(0, 650), slice(650, 1400))]
-    np.testing.assert_array_equal(np.concatenate(blocks), rows)
-    assert several.n_restarts == one.n_restarts
-    np.testing.assert_array_equal(
-        several.diagnostics.expert_weights, one.diagnostics.expert_weights
-    )
 
 
 def test_what_a_model_is_called_says_its_learners_features_and_clock():

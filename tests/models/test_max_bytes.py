@@ -99,7 +99,7 @@ def test_sliding_windows_need_twice_the_cap_of_one():
     with pytest.raises(
         ValueError, match=r"max_bytes is 2,000,000, but must be at least 2,\d+,\d+ "
     ):
-        bl.LabelRanker(6, learners=learners, max_bytes=2_000_000).learn([1.0], {0})
+        bl.LabelRanker(6, learners=learners, drift=None, max_bytes=2_000_000).learn([1.0], {0})
 
 
 @pytest.mark.parametrize("of", [SparseLinear(), Centroids()])
@@ -130,7 +130,7 @@ def test_what_it_knows_survives_a_tight_cap():
     X = sparse.csr_array(sparse.hstack([sparse.csr_array(Z), noise]))
     losses, usage = [], []
     for max_bytes in (None, 1_000_000):
-        model = bl.LabelRanker(6, max_bytes=max_bytes, seed=0)
+        model = bl.LabelRanker(6, drift=None, max_bytes=max_bytes, seed=0)
         scores = model.learn(X, Y)
         losses.append(bl.metrics.rank_loss(Y[600:], scores[600:]))
         usage.append(model.memory_usage())
@@ -193,7 +193,7 @@ def test_own_learners_have_shares_too():
     learn_within(model, X, Y, 50)
     trees = [c for c in model.config()["resolved"] if c["kind"] == "hoeffding_tree"]
     assert len({tree["max_bytes"] for tree in trees}) == 1
-    two = bl.LabelRanker(3, learners=[SparseLinear(), Centroids()], max_bytes=1_000_000, seed=0)
+    two = bl.LabelRanker(3, learners=[SparseLinear(), Centroids()], max_bytes=2_000_000, seed=0)
     two.learn(X, Y)
     shares = [c["max_bytes"] for c in two.config()["resolved"]]
     assert abs(shares[0] - 3 * shares[1]) < 3

@@ -121,15 +121,17 @@ BOOSTER_ATTACKS: dict[str, dict[str, tuple[float, ...]]] = {
         "largest_weight": (-1.0, 1e305),
         "edge_numerator": (1e305,),
         "edge_denominator": (-1e305,),
-        "drift_alarm": (-1.0, N + 1.0),
-        "restarts": (-1, N + 1),
     },
     "label_ranker": {
         "chain_weights": (-0.1, 1.5, 1e308, -5e-324),
         "chain_masses": (-0.1, 0.0, 1.5, 1e308),
         "regret_gains": (-N - 1.0, 1e308),
         "surrogate": (-1.0, 1e308),
-        "recent_losses": (-0.1, 1.5),
+        "astray": (-0.1, 1.5),
+        "label_counts": (-1.0, 1e308),
+        "label_total": (-1.0, 1e308),
+        "drift_alarm": (-1.0, N + 1.0),
+        "restarts": (-1, N + 1),
     },
     "online_bmr": {"learner_weights": (0.0, 2.0, 1e308)},
 }
@@ -156,21 +158,6 @@ def test_means_of_losses_above_one(tmp_path):
     for place in (1, 2, 3):  # the fast mean, the slow one, the variance
         with pytest.raises(LoadError, match="drift_alarm"):
             load_forged(tmp_path / "m", content, drift_alarm=changed(alarm, place, 0.5))
-
-
-@pytest.mark.parametrize("target", [0, 1, 2])
-def test_rows_to_be_learned_anew_that_have_no_pair(target, contents, tmp_path):
-    """All labels unknown, irrelevant or relevant: the weight of a pair would be one by zero."""
-    _, arrays = parts(contents["label_ranker"])
-    targets = np.full_like(arrays["recent_row_targets"], target)
-    marked = np.full_like(arrays["recent_marked"], 2)
-    with pytest.raises(LoadError, match="recent_row_targets"):
-        load_forged(
-            tmp_path / "m",
-            contents["label_ranker"],
-            recent_row_targets=targets,
-            recent_marked=marked,
-        )
 
 
 @pytest.mark.gate

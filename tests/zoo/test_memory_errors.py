@@ -63,38 +63,6 @@ def test_without_memory_for_more_threads_nothing_is_learned():
     assert assert_learned_whole_or_not_at_all(model, twin, X[1:], Y[1:]) > 5
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_a_restart_in_the_row_needs_no_memory(n_threads):
-    """When the stream changes, learners start anew in the middle of a row.
-
-    The rows since the change are then learned again, here or, for want of memory, before the next row.
-    """
-    X = np.random.default_rng(0).normal(size=(800, D))
-    Y = np.where(np.arange(800)[:, None] < 600, X[:, :K] > 0.3, X[:, :K] < -0.3)
-    learners = [
-        L.Committee([L.Kernel(40), L.Linear(), L.Ridge(), L.Neighbours()]),
-        SPLITTING[0],
-    ]
-    model = bl.LabelRanker(K, learners=learners, n_threads=n_threads)
-    twin = bl.LabelRanker(K, learners=learners)
-    n = 600
-    model.learn(X[:n], Y[:n])
-    twin.learn(X[:n], Y[:n])
-    while twin.n_restarts == 0:
-        before = model.state()
-        twin.learn(X[n], Y[n])
-        if twin.n_restarts == 0:
-            model.learn(X[n], Y[n])
-        n += 1
-    for allowed in range(1000):
-        if learn_with(allowed, model, X[n - 1], Y[n - 1]) is not None:
-            break
-        assert_same_state(model.state(), before)
-    assert allowed > 5 and model.n_restarts == 1
-    np.testing.assert_array_equal(model.learn(X[n:], Y[n:]), twin.learn(X[n:], Y[n:]))
-    assert_same_model(model, twin)
-
-
 @each_model
 def test_a_first_row_without_memory_leaves_a_new_model(kind):
     X, Y = rows(2)

@@ -130,11 +130,6 @@ class Adapter:
     def grow_features(self, n_features: int, were_missing: bool) -> None:
         self.learner.grow_features(n_features)
 
-    def reset(self) -> None:
-        """Forget everything; a learner without `reset` stays as it is."""
-        if hasattr(self.learner, "reset"):
-            self.learner.reset()
-
     def memory_bytes(self) -> int:
         return sys.getsizeof(self.learner)
 

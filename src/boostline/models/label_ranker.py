@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,14 +14,36 @@ from boostline.contract.numbers import whole_number
 from boostline.learners import Description, auto_mix
 from boostline.models.base import Booster
 from boostline.models.diagnostics import Diagnostics
-from boostline.models.max_bytes import divided, most_entries, recapped
+from boostline.models.max_bytes import divided, recapped
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A fresh model on probation beside the old one, see `LabelRanker.trial`.
+
+    Attributes
+    ----------
+    rows
+        How many rows with a pair to rank the newcomer has learned.
+    evidence
+        By how much it has predicted the relevant labels better than the old model of late, in nats.
+    knowledge
+        By how much it has predicted them better than label frequencies.
+    newcomer_serves
+        Whether it gives the scores at present.
+    """
+
+    rows: int
+    evidence: float
+    knowledge: float
+    newcomer_serves: bool
 
 
 class LabelRanker(Booster):
     """Rank labels while data streams in: the model to start with, strong on any data without tuning.
 
     It mixes strong learners of different kinds and learns online how much to trust each. When its loss has risen and
-    stays high, it starts again. docs/algorithms.md explains how it works.
+    stays high, it tries a fresh model beside the old one. docs/algorithms.md explains how it works.
 
     Parameters
     ----------
@@ -32,7 +55,8 @@ class LabelRanker(Booster):
         ``"auto"``, or learners of your own; see `boostline.learners`. Like all weak learners they get costs: the
         gradient of this booster's loss.
     drift
-        ``"restart"``: learners and weights start again when the rank loss has risen and stays high; ``None``: never.
+        ``"restart"``: when the rank loss has risen and stays high, a fresh model learns beside the old one and takes
+        its place if it turns out to be better (`trial`); ``None``: never. Not with learners written in Python.
     max_bytes
         The most memory that the model may take, as `memory_usage` counts it, in bytes. Its learners are made small
         enough, and forget what is least useful; see docs/how-to/production.md. None: no limit.
@@ -83,6 +107,23 @@ class LabelRanker(Booster):
         return self._drift
 
     @property
+    def n_restarts(self) -> int:
+        """How often a fresh model has taken the place of an old one because the stream had changed."""
+        return int(self._own("restarts")[0])
+
+    @property
+    def trial(self) -> Trial | None:
+        """The trial that runs after a drift alarm, or None.
+
+        Examples
+        --------
+        >>> bl.LabelRanker(n_labels=2).trial is None
+        True
+        """
+        values = self._own("trial").tolist()
+        return Trial(int(values[0]), values[1], values[2], bool(values[3])) if values else None
+
+    @property
     def max_bytes(self) -> int | None:
         """The most memory that the model may take, in bytes; None: no limit."""
         return self._max_bytes
@@ -98,10 +139,8 @@ class LabelRanker(Booster):
         prior = [prior for one in learners for prior in one.priors] or [1.0] * n_votes
         core = _core.Model.label_ranker(k, n_features, built, self._seed, np.array(prior))
         core.watch_drift(self._drift == "restart")
-        if self._max_bytes is not None:
-            if learners:  # those of a file may be too large for what it says
-                recapped(learners, k, n_features, self._max_bytes)
-            core.set_most_entries(most_entries(self._max_bytes))
+        if self._max_bytes is not None and learners:  # those of a file may be too large for it
+            recapped(learners, k, n_features, self._max_bytes, self._drift is not None)
         return core
 
     def _sized(
@@ -110,7 +149,7 @@ class LabelRanker(Booster):
         if self._max_bytes is None:
             return learners
         divide = recapped if has_grown else divided
-        return divide(learners, n_labels, n_features, self._max_bytes)
+        return divide(learners, n_labels, n_features, self._max_bytes, self._drift is not None)
 
     def _settings(self) -> dict[str, Any]:
         return {"drift": self._drift, "max_bytes": self._max_bytes}

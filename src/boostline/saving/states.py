@@ -100,7 +100,7 @@ def _by_owner(source: Source) -> tuple[dict[str, list[str]], list[str]]:
         part, _, rest = name.partition(".")
         if part == "learners" and rest:
             of_learner.setdefault(rest.partition(".")[0], []).append(name)
-        elif not rest:
+        elif not rest or part == "rival":
             own.append(name)
         elif part not in ("python", "text", "extra"):
             raise LoadError(f"it has an unexpected array {name!r}")

@@ -60,6 +60,7 @@ class Archive {
     }
 
   protected:
+    friend class PrefixedArchive;
     // False: not wanted.
     virtual bool begin(const std::string& name, ArrayType type, std::size_t size) = 0;
     virtual void append(const void* bytes, std::size_t n_bytes) = 0;
@@ -117,6 +118,7 @@ class ArchiveView {
   protected:
     template <class T>
     friend class ArrayReader;
+    friend class PrefixedView;
     struct Entry {
         bool is_there = false;
         ArrayType type = ArrayType::f64;
@@ -124,6 +126,36 @@ class ArchiveView {
     };
     virtual Entry find(const std::string& name) const = 0;
     virtual void fetch(const std::string& name, std::size_t first_byte, void* out, std::size_t n_bytes) const = 0;
+};
+
+// The arrays of a part, whose names begin with the part's.
+class PrefixedArchive final : public Archive {
+  public:
+    PrefixedArchive(Archive& out, std::string prefix) : out_(out), prefix_(std::move(prefix)) {}
+
+  protected:
+    bool begin(const std::string& name, ArrayType type, std::size_t size) override {
+        return out_.begin(prefix_ + name, type, size);
+    }
+    void append(const void* bytes, std::size_t n_bytes) override { out_.append(bytes, n_bytes); }
+
+  private:
+    Archive& out_;
+    std::string prefix_;
+};
+class PrefixedView final : public ArchiveView {
+  public:
+    PrefixedView(const ArchiveView& in, std::string prefix) : in_(in), prefix_(std::move(prefix)) {}
+
+  protected:
+    Entry find(const std::string& name) const override { return in_.find(prefix_ + name); }
+    void fetch(const std::string& name, std::size_t first_byte, void* out, std::size_t n_bytes) const override {
+        in_.fetch(prefix_ + name, first_byte, out, n_bytes);
+    }
+
+  private:
+    const ArchiveView& in_;
+    std::string prefix_;
 };
 
 // Reads an array in order, a few values at a time.

@@ -69,7 +69,7 @@ class Learner {
     // Rows have n features from now on. The new ones come last; in the rows so far they were missing, or zero.
     virtual void grow_features(std::int64_t n, bool were_missing) = 0;
 
-    // Forgets everything: as new. Called when the stream has changed (drift), in the middle of a row: it can not fail.
+    // Forgets everything: as new.
     virtual void reset() noexcept = 0;
 
     // A learner that calls into Python runs in the calling thread, before all others.

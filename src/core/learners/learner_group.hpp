@@ -110,8 +110,14 @@ class LearnerGroup {
     void grow_features(std::int64_t n, bool were_missing) {
         for (const auto& learner : learners_) learner->grow_features(n, were_missing);
     }
-    void reset(bool serial) noexcept {
-        for (const std::size_t i : serial ? serial_ : parallel_) learners_[i]->reset();
+    // Learners as new in the place of these, which others may hold. The last copy has no more room than it needs.
+    void renew() {
+        for (auto& learner : learners_) {
+            const auto copy = learner->clone();
+            copy->reset();
+            learner = copy->clone();
+        }
+        pool_.reset();
     }
 
     // A copy shares nothing with its original, but for learners written in Python with `share_serial`.

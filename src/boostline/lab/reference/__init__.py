@@ -22,6 +22,7 @@ True
 """
 
 from boostline.lab.reference.boosters import AdaOLMR, Booster, Learner, OnlineBMR, Round
+from boostline.lab.reference.drift import DriftAlarm, Trial
 from boostline.lab.reference.edge_search import EdgeSearch
 from boostline.lab.reference.label_ranker import LabelRanker, LogPool, Portfolio
 from boostline.lab.reference.losses import hinge_loss, logistic_gradient, logistic_loss, rank_loss
@@ -39,6 +40,7 @@ from boostline.lab.reference.tree import HoeffdingTree, Leaf, Split
 __all__ = [
     "AdaOLMR",
     "Booster",
+    "DriftAlarm",
     "EdgeSearch",
     "HoeffdingTree",
     "LabelRanker",
@@ -51,6 +53,7 @@ __all__ = [
     "SparseLinear",
     "SparseRanker",
     "Split",
+    "Trial",
     "baseline",
     "hinge_loss",
     "logistic_gradient",

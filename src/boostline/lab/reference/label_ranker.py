@@ -14,6 +14,7 @@ from boostline.lab.reference.losses import BoolArray, FloatArray, rank_loss
 RATES = (0.35, 0.02)  # of the chains
 SHARE = 1e-3  # of a chain, times its rate: what goes back to the prior after each row
 CHAIN_SHARE = 1e-3  # of the masses of the chains, likewise
+ASTRAY_RATE = 0.1  # of the running mean that says that what is played has gone astray
 TEMPERATURES = (1, 2)
 FIRST_CURVATURE = 30.0  # how firmly the exponents of the geometric mean start at 1 / N
 FORGETTING = 0.999  # of their squared gradients
@@ -32,10 +33,13 @@ class Portfolio:
     gains : array (M,)
         Sums of c (x_m - 1), x_m = mean over Y of q_m[l] / s[l]. No fixed mixture could have lost less than what was
         played by more than the largest of them, since f is convex.
+    astray : float
+        The running share of rows on which what was played was worse than the label frequencies. While it is above
+        1/2, all chains but the slowest take no vote for worse than the frequencies on such rows.
 
     >>> both = Portfolio(np.ones(2))
     >>> for _ in range(100):
-    ...     both.learn(np.array([[0.9, 0.1]]), 1.0)   # the first vote for the relevant label is larger
+    ...     both.learn(np.array([[0.9, 0.1]]), np.array([0.5]), 1.0)   # the first vote for the relevant label is larger
     >>> bool(both.weights[0] > 0.9)
     True
     """
@@ -45,20 +49,28 @@ class Portfolio:
         self.chains = np.tile(self.prior, (len(RATES), 1))
         self.masses = np.full(len(RATES), 1 / len(RATES))
         self.gains = np.zeros(len(prior))
+        self.astray = 0.0
 
     @property
     def weights(self) -> FloatArray:
         """What is played: the chains' weights, mixed by their masses."""
         return np.asarray(self.masses @ self.chains)
 
-    def learn(self, votes: FloatArray, weight: float) -> None:
-        """Learn from one row: ``votes`` (|Y|, M) are those for the relevant labels, ``weight`` is c."""
+    def learn(self, votes: FloatArray, null: FloatArray, weight: float) -> None:
+        """Learn from one row.
+
+        ``votes`` (|Y|, M) are those for the relevant labels, ``null`` (|Y|,) their frequencies, ``weight`` is c.
+        """
+        is_worse = bool(np.log(votes @ self.weights).mean() < np.log(null).mean())
+        self.astray += ASTRAY_RATE * (is_worse - self.astray)
+        is_floored = is_worse and self.astray > 0.5
         self.gains += weight * ((votes / (votes @ self.weights)[:, None]).mean(axis=0) - 1)
         losses = np.zeros(len(RATES))
         for e, rate in enumerate(RATES):
             s = votes @ self.chains[e]
             losses[e] = -np.log(s).mean()
-            x = (votes / s[:, None]).mean(axis=0)
+            q = np.maximum(votes, null[:, None]) if is_floored and rate > min(RATES) else votes
+            x = (q / (q @ self.chains[e])[:, None]).mean(axis=0)
             moved = self.chains[e] * (1 + rate * weight * (x - 1))  # sums to 1, as x averages to 1
             self.chains[e] = (1 - SHARE * rate) * moved / moved.sum() + SHARE * rate * self.prior
         masses = self.masses * np.exp(-weight * (losses - losses[0]))
@@ -110,6 +122,8 @@ class LabelRanker:
     surrogate : array (3,)
         Sums over the rows of c (mean of -ln s - ln |Y|); of c b times the rank loss, which is never more; and of c b,
         where b = ln(1 + |Y^c| / |Y|).
+    counts : array (k,)
+        How often each label was relevant, by importance.
 
     >>> ranker = LabelRanker(3, np.ones(2))
     >>> votes = np.array([[0.8, 0.1, 0.1], [0.2, 0.4, 0.4]])
@@ -122,6 +136,12 @@ class LabelRanker:
         self.pool = LogPool(len(prior))
         self.portfolio = Portfolio(np.repeat(np.append(prior, prior.max()), len(TEMPERATURES)))
         self.surrogate = np.zeros(3)
+        self.counts = np.zeros(n_labels)
+
+    @property
+    def null(self) -> FloatArray:
+        """The frequencies of the labels, which sum to 1."""
+        return np.asarray((self.counts + 1) / (self.counts + 1).sum())
 
     @property
     def floor(self) -> float:
@@ -166,7 +186,8 @@ class LabelRanker:
                 spread,
             ]
         )
-        self.portfolio.learn(self.temper(votes)[:, relevant].T, c)
+        self.portfolio.learn(self.temper(votes)[:, relevant].T, self.null[relevant], c)
+        self.counts += weight * relevant
         logs = self.logs(votes)
         self.pool.learn(logs, self.pool.vote(logs), relevant, c)
         return scores

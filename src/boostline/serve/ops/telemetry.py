@@ -123,7 +123,7 @@ _OF_MODELS = {
     "lag": "Offsets that the model is behind.",
     "memory_bytes": "Memory of the model.",
     "cpu_seconds_total": "Processor time spent in the model and its snapshots.",
-    "restarts": "How often learning restarted because the stream had changed.",
+    "restarts": "Fresh models that took the place of an old one because the stream had changed.",
     "features": "Features that have a column.",
     "rank_loss": "Rank loss in the present window, before learning each row.",
     "served_rank_loss": "Rank loss of what was served, in the present window.",

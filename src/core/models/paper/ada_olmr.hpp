@@ -110,12 +110,6 @@ class AdaOLMR final : public Booster {
         vote_spreads_ = other.vote_spreads_;
     }
 
-    void restart_weights() noexcept override {
-        learner_weights_.assign(static_cast<std::size_t>(n_votes_), 0.0);
-        expert_log_weights_.assign(static_cast<std::size_t>(n_votes_), 0.0);
-        std::fill(slope_squares_.begin(), slope_squares_.end(), 0.0);
-    }
-
     std::int32_t experts_needed(std::uint64_t t) const override { return followed(t); }
 
     void follow(const double*, const double* expert_scores, std::uint64_t t, double* scores,

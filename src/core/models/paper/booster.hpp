@@ -14,10 +14,8 @@
 #include "core/kernels/pairs.hpp"
 #include "core/learners/learner_group.hpp"
 #include "core/models/paper/pair_scratch.hpp"
-#include "core/models/paper/recent_examples.hpp"
 #include "core/models/paper/record.hpp"
 #include "core/models/ranker/calibration.hpp"
-#include "core/models/ranker/drift_alarm.hpp"
 
 namespace boostline {
 
@@ -33,7 +31,6 @@ class Booster {
           learners_(std::move(learners)),
           n_votes_(static_cast<std::int32_t>(learners_.n_votes())),
           record_(n_votes_, n_labels),
-          recent_(static_cast<std::size_t>(n_labels)),
           shares_costs_(shares_costs),
           calibration_(n_labels, scores_are_distribution) {
         resize_workspace();
@@ -51,7 +48,8 @@ class Booster {
 
     // The same for the rows of a block, which learners take together where they can: row r writes to scores +
     // r * stride. If it throws, the rows before the one that failed have been learned.
-    void learn_block(Example* rows, std::size_t n, double* scores, std::size_t stride, bool with_probabilities = false);
+    virtual void learn_block(Example* rows, std::size_t n, double* scores, std::size_t stride,
+                             bool with_probabilities = false);
 
     // The scores of the expert that is followed at the present clock, of n rows: row r at scores + r * k. Changes
     // nothing.
@@ -68,12 +66,10 @@ class Booster {
 
     virtual void grow_labels(std::int32_t n);
 
-    void grow_features(std::int64_t n, bool were_missing);
+    virtual void grow_features(std::int64_t n, bool were_missing);
 
-    // Whether to start anew when the loss has risen for good.
-    void watch_drift(bool watch) { watches_drift_ = watch; }
     // Whether probabilities are learned as well. Scores of rows that were learned before say nothing about new rows.
-    void learn_probabilities(bool learn) { calibrates_ = learn; }
+    virtual void learn_probabilities(bool learn) { calibrates_ = learn; }
 
     std::uint64_t clock() const { return clock_; }
     // The expert that is followed at time t, counted from 1.
@@ -92,7 +88,7 @@ class Booster {
         return weights;
     }
 
-    void set_threads(int n) { learners_.set_threads(n); }
+    virtual void set_threads(int n) { learners_.set_threads(n); }
     // How many rows `learn_block` should get at once: with threads it looks at some while others are learned.
     std::size_t n_rows_at_hand() const {
         constexpr std::size_t kMostAtHand = 4 * kMostTogether, kMostLabels = 1 << 20;
@@ -101,11 +97,10 @@ class Booster {
         return std::clamp(kMostLabels / k, kMostTogether, kMostAtHand);
     }
 
-    // Caps for the votes of a learner, and for the entries of a row that is kept in case the stream has changed.
-    void set_max_bytes(std::size_t learner, const std::vector<std::size_t>& of_votes) {
+    // Caps for the votes of a learner.
+    virtual void set_max_bytes(std::size_t learner, const std::vector<std::size_t>& of_votes) {
         learners_.all().at(learner)->set_max_bytes(of_votes);
     }
-    void set_most_entries(std::size_t n) { recent_.set_most_entries(n); }
     virtual std::size_t memory_bytes() const;
 
     // With `share_serial` the learners written in Python are not copied: see restore.
@@ -161,15 +156,19 @@ class Booster {
     void split_scores(int i, const Labels& labels, PairScratch& scratch) {
         rank_losses_[static_cast<std::size_t>(i)] = scratch.rank_loss(expert_row(i), labels);
     }
-    // t counts the examples since the last restart, from 1.
+    // t counts the examples, from 1.
     virtual void update(const Labels& labels, double t) noexcept = 0;
     // After every row, with a pair to rank or without; the clock counts it already.
     virtual void row_learned(const Labels&) noexcept {}
     // What an algorithm counts besides, before `update`.
     virtual void keep_own_record(const Labels&, double) noexcept {}
-    virtual void restart_weights() noexcept = 0;  // as new
 
     virtual void restore_own(const Booster& earlier);
+
+    // Goes back to the start: as new.
+    void start_again();
+    // Learners, weights and calibration change places; what has been counted stays.
+    void exchange(Booster& other) noexcept;
 
     virtual void load_own(const ArchiveView& in);
     // Works out what follows from the state.
@@ -233,8 +232,8 @@ class Booster {
     void for_votes(const Row* x, std::size_t n, Take&& take) const;
     std::size_t make_room_for_block(const Example* rows, std::size_t n_voted, std::size_t n);
     bool make_room_to_look(const Example* rows, std::size_t n_voted, std::size_t n);
-    std::size_t look_at_block(const Example* rows, std::size_t n, double* scores, std::size_t stride,
-                              bool with_probabilities, bool& has_changed) noexcept;
+    void look_at_block(const Example* rows, std::size_t n, double* scores, std::size_t stride,
+                       bool with_probabilities) noexcept;
     void write_probabilities(const double* scores, const Calibration::Votes& described, double* out) const noexcept {
         std::copy_n(scores, n_labels_, out);
         calibration_.probabilities(out, described);
@@ -258,15 +257,8 @@ class Booster {
     // example's importance.
     void teach(const Row& x, const Labels& labels);
 
-    // `loss` is the rank loss of the scores that were given. Returns whether the stream has changed.
-    bool finish_round(const Labels& labels, double loss) noexcept;
-
-    // The stream has changed: what was learned misleads now. Edges and losses go on counting. Learners written in
-    // Python come last: a process may be forked while they run, and everything else is done then.
-    void restart() noexcept;
-
-    // The rows since the change, which are few, are learned once more: then the model is as if it had started there.
-    void learn_marked();
+    // `loss` is the rank loss of the scores that were given.
+    void finish_round(const Labels& labels, double loss) noexcept;
 
     struct KnownRange {
         Range range{0.0, 0.0};
@@ -277,15 +269,10 @@ class Booster {
     std::vector<KnownRange> cost_ranges_;                // where they were found along with the costs
     std::vector<double> block_votes_, next_votes_;       // h^1.. of every row of the block at hand, and of the next
     Record record_;
-    bool watches_drift_ = false;
-    DriftAlarm alarm_;
-    RecentExamples recent_;  // only where drift is watched
-    bool shares_costs_;      // all votes have the same costs, which are held once
+    bool shares_costs_;  // all votes have the same costs, which are held once
     Calibration calibration_;
     Calibration::Votes described_;  // of the row that is being learned
     bool calibrates_ = true;
-    std::int64_t n_restarts_ = 0;
-    std::uint64_t restarted_at_ = 0;
     std::vector<PairScratch> scratch_;
 };
 

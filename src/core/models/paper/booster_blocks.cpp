@@ -15,17 +15,10 @@ void Booster::learn_block(Example* rows, std::size_t n, double* scores, std::siz
     const auto k = static_cast<std::size_t>(n_labels_);
     std::size_t done = 0,
                 voted = 0;  // rows before `voted` have been learned by the learners, and their votes are there
-    bool has_changed = false;
     const auto look = [&]() noexcept {
         learners_.finish_block(k, block_votes_.data());
-        done +=
-            look_at_block(rows + done, voted - done, scores + done * stride, stride, with_probabilities, has_changed);
-    };
-    // After a restart the rows that follow have to be learned anew.
-    const auto go_on = [&](std::size_t now_voted) noexcept {
-        if (has_changed) restart();
-        voted = has_changed ? done : now_voted;
-        return !std::exchange(has_changed, false);
+        look_at_block(rows + done, voted - done, scores + done * stride, stride, with_probabilities);
+        done = voted;
     };
     while (done < n) {
         const std::size_t together =
@@ -36,15 +29,14 @@ void Booster::learn_block(Example* rows, std::size_t n, double* scores, std::siz
                 i == 0 ? learners_.learn_block(rows + voted, together, k, next_votes_.data()) : look();
             });
             block_votes_.swap(next_votes_);
-            if (!go_on(voted + together)) continue;
+            voted += together;
             learners_.hold_block(together);
             if (n_sharing() > 1) continue;
             look();
             block_votes_.swap(next_votes_);  // the same room for the next
-            go_on(voted);
         } else {
             look();
-            if (!go_on(voted) || done == n) continue;
+            if (done == n) continue;
             learn(rows[done].x, rows[done].labels, scores + done * stride, with_probabilities);
             voted = ++done;
         }
@@ -123,7 +115,6 @@ void Booster::probabilities(const Row* x, std::size_t n, double* out) const {
 std::size_t Booster::make_room_for_block(const Example* rows, std::size_t n_voted, std::size_t n) {
     if (n < 2) return 0;
     try {
-        learn_marked();
         n = std::min(n, learners_.make_room_for_block(rows + n_voted, n));
         return n > 1 && make_room_to_look(rows, n_voted, n) ? n : 0;
     } catch (const std::bad_alloc&) {
@@ -136,14 +127,12 @@ bool Booster::make_room_to_look(const Example* rows, std::size_t n_voted, std::s
     next_votes_.resize(n * votes_.size());
     scratch_.resize(static_cast<std::size_t>(learners_.n_threads()));
     for (PairScratch& scratch : scratch_) scratch.reserve(static_cast<std::size_t>(n_labels_));
-    if (watches_drift_) recent_.make_room_for_block(rows, n_voted + n);
     return true;
 }
 
-// What a booster does with the votes of a block once the learners have gone on. Returns how many rows are done: it
-// stops where the stream has changed.
-std::size_t Booster::look_at_block(const Example* rows, std::size_t n, double* scores, std::size_t stride,
-                                   bool with_probabilities, bool& has_changed) noexcept {
+// What a booster does with the votes of a block once the learners have gone on.
+void Booster::look_at_block(const Example* rows, std::size_t n, double* scores, std::size_t stride,
+                            bool with_probabilities) noexcept {
     const auto k = static_cast<std::size_t>(n_labels_);
     for (std::size_t r = 0; r < n; ++r) {
         const Labels& labels = rows[r].labels;
@@ -160,7 +149,6 @@ std::size_t Booster::look_at_block(const Example* rows, std::size_t n, double* s
         prepare(labels);
         for (int i = 0; i <= n_votes_; ++i) compute_costs(i, labels, scratch_[0]);
         const double loss = scratch_[0].rank_loss_alone(own, labels);
-        if (watches_drift_) recent_.prepare(rows[r].x, labels);
         for (std::size_t v = 0; v < cost_widths_.size(); ++v) {
             if (shares_costs_ && v > 0) {
                 cost_widths_[v] = cost_widths_[0];
@@ -170,10 +158,8 @@ std::size_t Booster::look_at_block(const Example* rows, std::size_t n, double* s
             cost_widths_[v] = costs.high - costs.low;
         }
         if (calibrates_) calibration_.learn(own, described_, labels);
-        has_changed = finish_round(labels, loss);
-        if (has_changed) return r + 1;
+        finish_round(labels, loss);
     }
-    return n;
 }
 
 }  // namespace boostline

@@ -1,11 +1,10 @@
-// One round of Algorithm 1, and the fresh start when the stream has changed.
+// One round of Algorithm 1.
 #include "core/models/paper/booster.hpp"
 
 namespace boostline {
 
 void Booster::learn(const Row& x, const Labels& labels, double* scores, bool with_probabilities) {
     const ThreadPool::AtHand threads = learners_.threads();
-    learn_marked();
     gather_votes(x);                                                                // line 4
     if (has_prefixes()) accumulate();                                               // line 5
     follow(votes_.data(), expert_scores_.data(), clock_ + 1, scores, &described_);  // lines 6 and 7
@@ -13,10 +12,9 @@ void Booster::learn(const Row& x, const Labels& labels, double* scores, bool wit
     if (labels.has_pairs()) {  // line 8
         find_costs(labels);
         const double loss = scratch_[0].rank_loss_alone(scores, labels);
-        if (watches_drift_) recent_.prepare(x, labels);
         teach(x, labels);  // lines 10 to 12
         if (calibrates_) calibration_.learn(scores, described_, labels);
-        if (finish_round(labels, loss)) restart();
+        finish_round(labels, loss);
     } else {
         if (learns_without_pairs(labels)) {
             std::fill(costs_.begin(), costs_.end(), 0.0);  // nobody voted wrongly
@@ -80,44 +78,13 @@ void Booster::teach(const Row& x, const Labels& labels) {
     learners_.commit(x, labels);
 }
 
-bool Booster::finish_round(const Labels& labels, double loss) noexcept {
+void Booster::finish_round(const Labels& labels, double loss) noexcept {
     record_.add(labels,
                 {votes_.data(), costs_.data(), shares_costs_, cost_widths_.data(), rank_losses_.data() + 1, loss});
     keep_own_record(labels, loss);
-    update(labels, static_cast<double>(clock_ - restarted_at_) + 1.0);  // lines 9 and 13
+    update(labels, static_cast<double>(clock_) + 1.0);  // lines 9 and 13
     clock_ += 1;
     row_learned(labels);
-    if (!watches_drift_ || !(labels.importance > 0.0)) return false;
-    recent_.push(loss);
-    return alarm_.add(loss);
-}
-
-void Booster::restart() noexcept {
-    learners_.reset(/*serial=*/false);
-    restart_weights();
-    calibration_.restart();
-    alarm_ = DriftAlarm();
-    n_restarts_ += 1;
-    restarted_at_ = clock_;
-    if (learners_.has_serial())
-        recent_.clear();
-    else
-        recent_.mark_change();
-    try {
-        learn_marked();
-    } catch (const std::exception&) {  // not enough memory; the rest is learned before the next row
-    }
-    learners_.reset(/*serial=*/true);
-}
-
-void Booster::learn_marked() {
-    recent_.for_marked(n_features_, n_labels_, [&](const Row& x, const Labels& labels) {
-        gather_votes(x);
-        if (has_prefixes()) accumulate();
-        find_costs(labels);
-        teach(x, labels);
-        update(labels, 1.0);
-    });
 }
 
 }  // namespace boostline

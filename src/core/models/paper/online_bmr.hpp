@@ -138,7 +138,6 @@ class OnlineBMR final : public Booster {
         in.read("edge_search", search_->n_values(), values);
         search_->set(values);
     }
-    void restart_weights() noexcept override {}
 
   private:
     double searched_edge() const { return search_ ? search_->edge() : 0.0; }

@@ -90,12 +90,8 @@ class Calibration {
         cut_.add(row.n_right * labels.importance, (row.n_named + n_relevant) * labels.importance, kSharedCutMemory);
     }
 
-    // The scores are those of a model that starts from scratch: what is known of them counts little.
-    void restart() noexcept {
-        rows_ = std::min(rows_, kRowsAfterRestart);
-        begin_row(kKeptAtRestart);
-        curve_.find_rising(kMinSlope);  // as in a model that is loaded now
-    }
+    // One with the same settings that has learned nothing.
+    Calibration as_new() const { return Calibration(static_cast<std::int32_t>(cuts_.size()), is_distribution_); }
 
     // Thresholds of the probabilities above which labels are named, so that micro-F1 is large.
     double micro_threshold() const { return cut_.of(kFirstThreshold, kFirstWeight); }
@@ -159,7 +155,6 @@ class Calibration {
     // The memory of the functions: so many rows, and a share of all rows, as a model becomes surer all the time;
     // not more than the last number.
     static constexpr double kFirstMemory = 500.0, kNewestRows = 0.1, kMemory = 8000.0;
-    static constexpr double kRowsAfterRestart = 100.0, kKeptAtRestart = 0.1;
     static constexpr double kFirstRows = 100.0;
     static constexpr double kMinSlope = 0.05;                 // of the curve
     static constexpr double kPivot = -2.0;                    // the logit that no slope moves

@@ -5,15 +5,22 @@
 // One vote more is the geometric mean of them all (log_pool.hpp).
 // If q irrelevant labels reach s[l], then (q + 1) s[l] <= 1; so the loss that the weights follow, -ln s[l], bounds the
 // rank loss of the ranking that is given.
+//
+// After a drift alarm a fresh model learns beside the old one, and serves as soon as it is better (trial.hpp): the
+// other of the two is the rival here. Both are whole models, so either can go without a trace in the other.
 #pragma once
 
 #include <limits>
+#include <optional>
 
 #include "core/base/math.hpp"
 #include "core/kernels/votes.hpp"
+#include "core/learners/scorer.hpp"
 #include "core/models/paper/booster.hpp"
+#include "core/models/ranker/drift_alarm.hpp"
 #include "core/models/ranker/log_pool.hpp"
 #include "core/models/ranker/portfolio.hpp"
+#include "core/models/ranker/trial.hpp"
 
 namespace boostline {
 
@@ -35,19 +42,48 @@ class LabelRanker final : public Booster {
         use_weights();
     }
 
+    // Whether a fresh model is tried when the loss has risen and stays high. Learners written in Python cannot be made
+    // as new: with them it is not.
+    void watch_drift(bool watch) { watches_drift_ = watch && !learners_.has_serial(); }
+
+    void learn_block(Example* rows, std::size_t n, double* scores, std::size_t stride,
+                     bool with_probabilities = false) override;
+
     void grow_labels(std::int32_t n) override {
         Booster::grow_labels(n);
         resize_round();
+        if (rival_) rival_->grow_labels(n);
+    }
+    void grow_features(std::int64_t n, bool were_missing) override {
+        Booster::grow_features(n, were_missing);
+        if (rival_) rival_->grow_features(n, were_missing);
+    }
+    void learn_probabilities(bool learn) override {
+        Booster::learn_probabilities(learn);
+        if (rival_) rival_->learn_probabilities(learn);
+    }
+    void set_threads(int n) override {
+        Booster::set_threads(n);
+        if (rival_) rival_->set_threads(n);
+    }
+    void set_max_bytes(std::size_t learner, const std::vector<std::size_t>& of_votes) override {
+        Booster::set_max_bytes(learner, of_votes);
+        if (rival_) rival_->set_max_bytes(learner, of_votes);
     }
 
     std::size_t memory_bytes() const override {
         const std::size_t doubles = logs_.capacity() + pooled_.capacity() + power_sums_.capacity() +
-                                    scores_.capacity() + relevant_votes_.capacity() + pool_slopes_.capacity();
-        return Booster::memory_bytes() + doubles * sizeof(double) + portfolio_.memory_bytes() + pool_.memory_bytes();
+                                    scores_.capacity() + relevant_votes_.capacity() + pool_slopes_.capacity() +
+                                    label_counts_.capacity() + null_.capacity() + played_.capacity() +
+                                    nulls_played_.capacity();
+        return (rival_ ? rival_->memory_bytes() : 0) + Booster::memory_bytes() + doubles * sizeof(double) +
+               portfolio_.memory_bytes() + pool_.memory_bytes();
     }
 
     std::unique_ptr<Booster> clone(bool share_serial) const override {
-        return detached(std::make_unique<LabelRanker>(*this), share_serial);
+        auto copy = std::make_unique<LabelRanker>(*this);
+        if (rival_) copy->rival_.reset(static_cast<LabelRanker*>(rival_->clone(false).release()));
+        return detached(std::move(copy), share_serial);
     }
 
     void save(Archive& out) const override {
@@ -55,6 +91,18 @@ class LabelRanker final : public Booster {
         portfolio_.save(out);
         pool_.save(out);
         out.add("surrogate", std::vector<double>{surrogate_.loss, surrogate_.rank_loss, surrogate_.weight});
+        out.add("label_counts", label_counts_);
+        out.add_one("label_total", label_total_);
+        out.add("drift_alarm", alarm_.values());
+        out.add_one("restarts", n_restarts_);
+        out.add("trial", rival_ ? trial_.values() : std::vector<double>{});
+        if (!rival_) return;
+        PrefixedArchive own(out, "rival.");
+        rival_->save(own);
+        for (std::size_t i = 0; i < learners().size(); ++i) {
+            PrefixedArchive part(own, std::to_string(i) + ".");
+            rival_->learners()[i]->save(part);
+        }
     }
     void check() const override {
         Booster::check();
@@ -64,6 +112,14 @@ class LabelRanker final : public Booster {
         check_within(surrogate_.loss, 0.0, kMostLoss * most_loss(), "", "surrogate");
         check_within(surrogate_.weight, 0.0, most_loss(), "", "surrogate");
         check_within(surrogate_.rank_loss, 0.0, surrogate_.weight * (1.0 + 1e-6), "", "surrogate");
+        check_within(label_counts_, 0.0, kMostRows, "", "label_counts");
+        check_within(label_total_, 0.0, kMostRows * static_cast<double>(n_labels_), "", "label_total");
+        alarm_.check(static_cast<double>(clock_));
+        require(n_restarts_ >= 0 && static_cast<std::uint64_t>(n_restarts_) <= clock_, "", "restarts");
+        if (!rival_) return;
+        trial_.check();
+        rival_->check();
+        for (const auto& learner : rival_->learners()) learner->check();
     }
 
     // What the geometric mean adds is shared among the votes by their exponents.
@@ -88,6 +144,21 @@ class LabelRanker final : public Booster {
         std::vector<double> surrogate;
         in.read("surrogate", 3, surrogate);
         surrogate_ = {surrogate[0], surrogate[1], surrogate[2]};
+        in.read("label_counts", static_cast<std::size_t>(n_labels_), label_counts_);
+        label_total_ = in.read_one<double>("label_total");
+        std::vector<double> values;
+        in.read("drift_alarm", DriftAlarm::kValues, values);
+        alarm_.set(values);
+        n_restarts_ = in.read_one<std::int64_t>("restarts");
+        rival_.reset();
+        if (in.size<double>("trial") == 0) return;
+        in.read("trial", Trial::kValues, values);
+        trial_.set(values);
+        rival_ = fresh();
+        const PrefixedView own(in, "rival.");
+        rival_->load(own);
+        for (std::size_t i = 0; i < learners().size(); ++i)
+            rival_->learners()[i]->load(PrefixedView(own, std::to_string(i) + "."));
     }
     void after_load() override {
         portfolio_.after_load();
@@ -141,6 +212,11 @@ class LabelRanker final : public Booster {
             }
         }
         // The gradient of f in ln s, where s is kept normalised, is c (s - 1 / |Y| on Y).
+        null_.clear();
+        for (const std::int32_t l : labels.relevant)
+            null_.push_back((label_counts_[static_cast<std::size_t>(l)] + 1.0) /
+                            (label_total_ + static_cast<double>(n_labels_)));
+        if (watches_drift_ || is_rival_) make_room_to_judge(labels.relevant.size());
         const double c = scale(labels);
         double* costs = cost_row(0);
         for (std::size_t j = 0; j < k; ++j) costs[j] = scores_[j] * c;
@@ -152,6 +228,8 @@ class LabelRanker final : public Booster {
         std::size_t most = 0;
         for (std::size_t r = 0; r < n; ++r) most = std::max(most, rows[r].labels.relevant.size());
         relevant_votes_.reserve(most * portfolio_.size());
+        null_.reserve(most);
+        make_room_to_judge(most * kMostTogether);
         return true;
     }
 
@@ -161,30 +239,36 @@ class LabelRanker final : public Booster {
     }
 
     void update(const Labels& labels, double) noexcept override {
-        portfolio_.learn(relevant_votes_.data(), labels.relevant.size(), labels.importance * scale(labels));
+        portfolio_.learn(relevant_votes_.data(), null_.data(), labels.relevant.size(),
+                         labels.importance * scale(labels), played_loss_);
+        for (const std::int32_t l : labels.relevant) label_counts_[static_cast<std::size_t>(l)] += labels.importance;
+        label_total_ += labels.importance * static_cast<double>(labels.relevant.size());
         pool_.learn(pool_slopes_.data(), labels.importance * scale(labels));
         use_weights();
     }
     void keep_own_record(const Labels& labels, double rank_loss) noexcept override {
         const double weight = labels.importance * scale(labels), n = static_cast<double>(labels.relevant.size());
         const double least = n > 1.0 ? log_(n) : 0.0;  // of the mean of -ln s over n labels, since s sums to 1
-        const double loss = portfolio_.record(relevant_votes_.data(), labels.relevant.size(), weight);
-        surrogate_.loss += weight * std::max(loss - least, 0.0);
+        played_loss_ = portfolio_.record(relevant_votes_.data(), labels.relevant.size(), weight);
+        surrogate_.loss += weight * std::max(played_loss_ - least, 0.0);
         surrogate_.rank_loss += weight * spread(labels) * rank_loss;
         surrogate_.weight += weight * spread(labels);
+        if (watches_drift_ || is_rival_) {
+            for (const std::int32_t l : labels.relevant) played_.push_back(scores_[static_cast<std::size_t>(l)]);
+            nulls_played_.insert(nulls_played_.end(), null_.begin(), null_.end());
+        }
+        if (watches_drift_ && !rival_ && !alarm_at_ && labels.importance > 0.0 && alarm_.add(rank_loss))
+            alarm_at_ = clock_;
     }
 
-    void restart_weights() noexcept override {
-        portfolio_.restart();
-        pool_.restart();
-        use_weights();
-    }
     void restore_own(const Booster& earlier) override {
         Booster::restore_own(earlier);
         const auto& other = dynamic_cast<const LabelRanker&>(earlier);
         portfolio_ = other.portfolio_;
         pool_ = other.pool_;
         surrogate_ = other.surrogate_;
+        label_counts_ = other.label_counts_;
+        label_total_ = other.label_total_;
         use_weights();
     }
 
@@ -283,6 +367,7 @@ class LabelRanker final : public Booster {
         logs_.resize(static_cast<std::size_t>(n_votes_) * k);
         pooled_.resize(k);
         scores_.resize(k);
+        label_counts_.resize(k, 0.0);
         has_looked_ = false;
     }
 
@@ -317,16 +402,39 @@ class LabelRanker final : public Booster {
         }
     }
 
+    // A new model with the same settings.
+    std::shared_ptr<LabelRanker> fresh() const;
+    // The rows that this model has learned since `first` are learned by its rival as well.
+    void teach_rival(Example* rows, std::size_t n, std::uint64_t first) noexcept;
+    void judge(const Example* rows, std::size_t n) noexcept;
+    void exchange_with_rival() noexcept;
+    void end_trial() noexcept;
+    void make_room_to_judge(std::size_t n) {
+        make_room(played_, n);
+        make_room(nulls_played_, n);
+    }
+
     LogPool pool_;
     Portfolio portfolio_;
     Surrogate surrogate_;
+    std::vector<double> label_counts_;  // how often each label was relevant, by importance
+    double label_total_ = 0.0;          // their sum
+    bool watches_drift_ = false, is_rival_ = false;
+    DriftAlarm alarm_;
+    std::optional<std::uint64_t> alarm_at_;  // the clock before the row that raised it, in the block at hand
+    std::int64_t n_restarts_ = 0;
+    Trial trial_;
+    std::shared_ptr<LabelRanker> rival_;  // while a trial runs: the one that does not serve
+    // Scores of the relevant labels in the block at hand, row after row, and their frequencies before.
+    std::vector<double> played_, nulls_played_;
     struct Look {
         std::vector<double> logs, pooled, power_sums;
     };
     // Of the row that is being learned; what `follow` finds out is kept for `prepare`.
     mutable std::vector<double> logs_, pooled_, power_sums_, scores_;
     mutable bool has_looked_ = false;
-    std::vector<double> relevant_votes_, pool_slopes_;
+    std::vector<double> relevant_votes_, pool_slopes_, null_;
+    double played_loss_ = 0.0;
 };
 
 }  // namespace boostline

@@ -7,6 +7,10 @@
 // so that no vote is lost for good. A chain with a small rate averages over a long time, one with a large rate follows
 // quickly. The chains are mixed by Bayes' rule with a fixed share, which costs a logarithm since f is exp-concave. What
 // this promises, on every interval, is in docs/theory.md.
+//
+// Where most rows of late were ranked worse than by the label frequencies, all votes may be wrong because the labels
+// are noise. That is no evidence for votes that know nothing: all chains but the slowest then take no vote for worse
+// than the frequencies. In bursts of 400 rows of noise the rank loss is a quarter then.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +30,7 @@ class Portfolio {
     static constexpr double kRates[kChains] = {0.35, 0.02};
     static constexpr double kShare = 1e-3;       // of a chain, times its rate: what goes back to the prior
     static constexpr double kChainShare = 1e-3;  // of the masses of the chains
+    static constexpr double kAstrayRate = 0.1;   // of the running mean that says what is played has gone astray
 
     // The prior is where the weights start, in proportion.
     explicit Portfolio(std::vector<double> prior) : prior_(std::move(prior)) {
@@ -37,6 +42,7 @@ class Portfolio {
         mixed_.resize(size());
         gains_.assign(size(), 0.0);
         slope_.resize(size());
+        floored_.resize(size());
         restart();
     }
 
@@ -47,7 +53,14 @@ class Portfolio {
     void restart() noexcept {
         for (std::size_t c = 0; c < kChains; ++c) std::copy(prior_.begin(), prior_.end(), chain(c));
         std::fill(mass_.begin(), mass_.end(), 1.0 / static_cast<double>(kChains));
+        astray_ = 0.0;
         mix();
+    }
+
+    // As new, what was counted included.
+    void forget() noexcept {
+        restart();
+        std::fill(gains_.begin(), gains_.end(), 0.0);
     }
 
     // Of one row, `votes` has the M votes for each of n relevant labels. Counts what is played; returns f / c.
@@ -56,13 +69,19 @@ class Portfolio {
         for (std::size_t m = 0; m < size(); ++m) gains_[m] += weight * (slope_[m] - 1.0);
         return loss;
     }
-    void learn(const double* votes, std::size_t n, double weight) noexcept {
-        double total = 0.0, first = 0.0;
+    // `null` are the label frequencies, one for each relevant label; `loss` is what `record` returned.
+    void learn(const double* votes, const double* null, std::size_t n, double weight, double loss_played) noexcept {
+        double null_loss = 0.0, total = 0.0, first = 0.0;
+        for (std::size_t l = 0; l < n; ++l) null_loss -= log_(null[l]);
+        const bool is_worse = loss_played > null_loss / static_cast<double>(n);
+        astray_ += kAstrayRate * ((is_worse ? 1.0 : 0.0) - astray_);
+        const bool is_floored = is_worse && astray_ > 0.5;
         for (std::size_t c = 0; c < kChains; ++c) {
             const double loss = measure(chain(c), votes, n);
             if (c == 0) first = loss;  // all masses over that of the first: no power of e is out of range
             mass_[c] *= exp_(weight * (first - loss));
             total += mass_[c];
+            if (is_floored && c + 1 < kChains) measure(chain(c), votes, n, null);
             step(chain(c), kRates[c], weight);
         }
         for (double& p : mass_) p = (1.0 - kChainShare) * (p / total) + kChainShare / static_cast<double>(kChains);
@@ -73,14 +92,22 @@ class Portfolio {
         out.add("chain_weights", weights_);
         out.add("chain_masses", mass_);
         out.add("regret_gains", gains_);
+        out.add_one("astray", astray_);
     }
     void load(const ArchiveView& in) {
         in.read("chain_weights", kChains * size(), weights_);
         in.read("chain_masses", kChains, mass_);
         in.read("regret_gains", size(), gains_);
+        astray_ = in.read_one<double>("astray");
     }
     void after_load() { mix(); }
+    // The weights change places; the gains of what was played stay.
+    void exchange(Portfolio& other) noexcept {
+        std::swap(*this, other);
+        gains_.swap(other.gains_);
+    }
     void check(double clock) const {
+        check_within(astray_, 0.0, 1.0, "", "astray");
         check_distribution(mass_.data(), kChains, "chain_masses");
         for (std::size_t c = 0; c < kChains; ++c) check_distribution(chain(c), size(), "chain_weights");
         // x_m is at most 1 / w_m, and w_m at least its share of the prior.
@@ -91,7 +118,7 @@ class Portfolio {
     }
     std::size_t memory_bytes() const {
         return (weights_.capacity() + mass_.capacity() + mixed_.capacity() + gains_.capacity() + prior_.capacity() +
-                slope_.capacity()) *
+                slope_.capacity() + floored_.capacity()) *
                sizeof(double);
     }
 
@@ -101,12 +128,16 @@ class Portfolio {
     double* chain(std::size_t c) { return &weights_[c * size()]; }
     const double* chain(std::size_t c) const { return &weights_[c * size()]; }
 
-    // The mean of -ln s[l]; leaves x in slope_.
-    double measure(const double* w, const double* votes, std::size_t n) noexcept {
+    // The mean of -ln s[l]; leaves x in slope_. With `floor` no vote is less than that.
+    double measure(const double* w, const double* votes, std::size_t n, const double* floor = nullptr) noexcept {
         double loss = 0.0;
         std::fill(slope_.begin(), slope_.end(), 0.0);
         for (std::size_t l = 0; l < n; ++l) {
             const double* q = votes + l * size();
+            if (floor != nullptr) {
+                for (std::size_t m = 0; m < size(); ++m) floored_[m] = std::max(q[m], floor[l]);
+                q = floored_.data();
+            }
             const double s = dot(w, q, size());
             loss -= log_(s);
             const double share = 1.0 / (s * static_cast<double>(n));
@@ -144,7 +175,9 @@ class Portfolio {
     std::vector<double> mixed_;    // derived: what is played
     std::vector<double> gains_;    // sums of c (x_m - 1) at what was played: no mixture could have gained more than the
                                    // largest of them
+    double astray_ = 0.0;          // running share of rows on which what was played was worse than the frequencies
     std::vector<double> slope_;    // x of the row at hand
+    std::vector<double> floored_;  // votes for one label
 };
 
 }  // namespace boostline
