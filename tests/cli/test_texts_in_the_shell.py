@@ -211,7 +211,7 @@ def test_inspect_explains_a_text(trained, tmp_path):
 def test_inspect_shows_the_model_and_how_tags_are_ranked(trained):
     shown = trained("inspect", "m.blm").out
     assert "TextRanker" in shown
-    assert "sparse linear" in shown
+    assert "sparse ranker" in shown
     labels = trained("inspect", "m.blm", "--data", "tickets.jsonl", "--json").json["labels"]
     assert sorted(row["name"] for row in labels) == ["billing", "login", "urgent"]
 

@@ -12,7 +12,7 @@ from boostline import _core
 from boostline.array_types import FloatArray
 from boostline.contract.numbers import Optimize, read_weights, whole_number
 from boostline.contract.rows import Rows
-from boostline.learners import SparseLinear
+from boostline.learners import SparseRanker
 from boostline.models import LabelRanker
 from boostline.text.features import Counted, TextFeatures
 from boostline.text.tags import Waiting, checked_tags, read_tags, read_texts
@@ -45,7 +45,7 @@ class TextRanker:
     n_embedding
         Length of the vectors that you pass as ``embedding``; 0 for none.
     learners
-        ``"auto"`` for `boostline.learners.SparseLinear`, or learners of your own.
+        ``"auto"`` for `boostline.learners.SparseRanker`, or learners of your own.
     drift, seed, n_threads
         As in `boostline.LabelRanker`.
     max_bytes
@@ -400,13 +400,8 @@ def _left_for_booster(max_bytes: int | None, for_words: int) -> int | None:
 
 def text_learners(learners: Any) -> Any:
     """The learners of a model of texts."""
-    # On held-out rows of train it names the first tag as well alone as with the other members of LabelRanker's default
-    # that can take a million columns (debtags, P@1 85.4 against 85.2), or better (debdepends, 75.7 against 73.9), in
-    # less time. The default orders the tags further down better: docs/how-to/tag-documents.md. There C = .3 is better
-    # for that, but alone C = .5 names the first tag as well or better (fifths of train held out: debtags P@1 +.09
-    # (.15), P@5 +.24 (.05), debdepends +.56 (.09), +.09 (.04)).
     if isinstance(learners, str) and learners == "auto":
-        return [SparseLinear(C=0.5)]
+        return [SparseRanker()]
     return learners
 
 

@@ -8,7 +8,8 @@ from boostline.lab.reference.sparse_linear import FloatArray, SparseLinear
 
 _LEAST_SHARE, _MOST_SCORE = 0.01, 3.0
 _FIRST_WEIGHTS = np.array([4.0, 0.0, 0.0, 4.0, 8.0, 0.5, 0.05])
-_FIRST_SQUARE, _DOUBT, _FORGETTING = 0.1, 0.002, 1e-4
+_FIRST_SQUARE, _MOST_STEP, _FORGETTING = 0.3, 0.1, 1e-4
+_DOUBT, _LEAST_COUNT = 0.01, 0.1
 _FIRST_ROWS = 32
 
 
@@ -92,17 +93,19 @@ class SparseRanker:
     def learn(self, x: FloatArray, targets: FloatArray, importance: float = 1.0) -> None:
         """Learn a row; targets are 1 (relevant), 0 (irrelevant) and -1 (unknown)."""
         relevant = targets > 0
-        p = self.score(x) * (targets >= 0)
-        p[(p < 1e-6) & ~relevant] = 0.0
-        q = p[relevant].sum() / p.sum() if p.sum() > 0 else 0.0
-        if 0 < q < 1:
+        known = relevant & (self.machine.counts > 0)
+        p = self.score(x) * (known | (targets == 0))
+        p[(p < 1e-6) & ~known] = 0.0
+        if 0 < p[known].sum() < p.sum():
             parts = self.parts(x)
-            mean = p @ parts / p.sum()
-            mean_of_relevant = p[relevant] @ parts[relevant] / p[relevant].sum()
-            gradient = importance * q / (q + _DOUBT) * (mean - mean_of_relevant)
+            mean_of_relevant = p[known] @ parts[known] / p[known].sum()
+            q = p[known].sum() / p.sum()
+            count = _LEAST_COUNT + (1 - _LEAST_COUNT) * q / (q + _DOUBT)
+            gradient = importance * count * (p @ parts / p.sum() - mean_of_relevant)
             first = _FIRST_SQUARE * np.eye(len(self.weights))
             self.squares += _FORGETTING * (first - self.squares) + np.outer(gradient, gradient)
-            self.weights -= np.linalg.solve(self.squares, gradient)
+            step = np.linalg.solve(self.squares, gradient)
+            self.weights -= step * _MOST_STEP / max(np.abs(step).max(), _MOST_STEP)
         u = self.machine.scaled(x).astype(float)
         row = ((u != 0).astype(float), self.weighted(u), relevant.astype(float), importance)
         self.machine.learn(x, targets, importance)

@@ -1,9 +1,11 @@
 // How a few scores of each label become one: a weighted sum, whose weights are learned online. With p = softmax of the
-// sums and q = sum of p over the relevant labels, a row costs -ln(q + kDoubt): what counts is that the first label is
-// relevant, and rows that nothing is known of count little. Online Newton steps (Hazan, Agarwal and Kale, "Logarithmic
-// regret algorithms for online convex optimization", 2007): w -= H^-1 g, where H is the sum of g g^T and old rows fade.
+// sums, a row costs -ln of the sum of p over its relevant labels: it is cheap if the first label is relevant. Rows
+// that are hopeless, of small q, count less. Online Newton steps (Hazan, Agarwal and Kale, "Logarithmic regret
+// algorithms for online convex optimization", 2007): w -= H^-1 g, where H is the sum of g g^T and old rows fade; no
+// weight moves further than kMostStep at once.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
@@ -25,20 +27,23 @@ class Blend {
         squares_.fill(0.0);
         for (std::size_t i = 0; i < kParts; ++i) squares_[i * kParts + i] = kFirstSquare;
     }
-    // `all` and `relevant` are the means of the parts under p, over all labels and over the relevant ones, whose
-    // probability is q.
+    // `all` and `relevant` are the means of the parts under p, over all labels and over the relevant ones,
+    // whose probability is q.
     void learn(const Parts& all, const Parts& relevant, double q, double importance) noexcept {
-        const double c = importance * q / (q + kDoubt);
+        const double c = importance * (kLeastCount + (1.0 - kLeastCount) * (q / (q + kDoubt)));
         Parts g, step;
         for (std::size_t i = 0; i < kParts; ++i) g[i] = c * (all[i] - relevant[i]);
-        for (std::size_t i = 0; i < kParts; ++i)
+        for (std::size_t i = 0; i < kParts; ++i) {
             for (std::size_t j = 0; j < kParts; ++j) {
                 double& square = squares_[i * kParts + j];
                 square += kForgetting * ((i == j ? kFirstSquare : 0.0) - square) + g[i] * g[j];
             }
+        }
         solve(g, step);
+        double longest = kMostStep;
+        for (const double s : step) longest = std::max(longest, std::fabs(s));
         for (std::size_t i = 0; i < kParts; ++i) {
-            const double w = weights_[i] - step[i];
+            const double w = weights_[i] - step[i] * (kMostStep / longest);
             weights_[i] = w < kMost ? (w > -kMost ? w : -kMost) : kMost;
         }
     }
@@ -48,7 +53,8 @@ class Blend {
     }
 
   private:
-    static constexpr double kFirstSquare = 0.1, kDoubt = 0.002, kForgetting = 1e-4;
+    static constexpr double kFirstSquare = 0.3, kMostStep = 0.1, kForgetting = 1e-4;
+    static constexpr double kDoubt = 0.01, kLeastCount = 0.1;  // what a row counts: from kLeastCount up to 1
     static constexpr double kMost = 1e3;
     static constexpr Parts kFirst{4.0, 0.0, 0.0, 4.0, 8.0, 0.5, 0.05};
 

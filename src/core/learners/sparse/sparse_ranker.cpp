@@ -324,11 +324,13 @@ class SparseRankerScorer final : public Scorer {
             for (std::size_t i = 0; i < Blend::kParts; ++i) sum[i] += weight * p[i];
         };
         for (std::size_t j = 0; j < n_labels_; ++j) {
-            if (targets.value[j] < 0 || (targets.value[j] == 0 && raw[j] < kLeastVote)) continue;
+            const bool is_relevant = targets.value[j] > 0;
+            // Nobody can know a relevant label that is new: the blend would learn to prefer what is rare.
+            if (is_relevant ? log_counts_[j] == 0.0 : targets.value[j] < 0 || raw[j] < kLeastVote) continue;
             const Blend::Parts p = parts(scratch_, j);
             total += raw[j];
             add(all, raw[j], p);
-            if (targets.value[j] == 0) continue;
+            if (!is_relevant) continue;
             of_relevant += raw[j];
             add(relevant, raw[j], p);
         }
