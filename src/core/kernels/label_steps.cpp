@@ -224,7 +224,7 @@ void add_parts(const float* BOOSTLINE_RESTRICT z, const float* BOOSTLINE_RESTRIC
     for (std::size_t j = 0; j < n; ++j) {
         double score = static_cast<double>(z[j]), b = static_cast<double>(bias[j]);
         score = score < most ? score : most;
-        score = score > -most ? score : -most;
+        score = score > kLeastScore ? score : kLeastScore;
         b = b < most ? b : most;
         b = b > -most ? b : -most;
         double cosine = products[j] * inverse_lengths[j];

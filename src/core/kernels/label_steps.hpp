@@ -54,7 +54,8 @@ BOOSTLINE_KERNEL(tracker_step,
                  void(const double* inputs, std::size_t n_inputs, const double* steps, std::size_t n, double* weights));
 
 // What the dense parts of a label's score add up to; see sparse_ranker.cpp. The cosine is that of the product with a
-// centroid; score and bias are cut at `most`.
+// centroid; scores are cut at kLeastScore and `most`, the bias at `most`.
+constexpr double kLeastScore = -1.0;
 struct PartWeights {
     double score, positive, bias, cosine, count;
 };

@@ -6,7 +6,7 @@ import numpy as np
 
 from boostline.lab.reference.sparse_linear import FloatArray, SparseLinear
 
-_LEAST_SHARE, _MOST_SCORE = 0.01, 3.0
+_LEAST_SHARE, _LEAST_SCORE, _MOST_SCORE = 0.01, -1.0, 3.0
 _FIRST_WEIGHTS = np.array([4.0, 0.0, 0.0, 4.0, 8.0, 0.5, 0.05])
 _FIRST_SQUARE, _MOST_STEP, _FORGETTING = 0.3, 0.1, 1e-4
 _DOUBT, _LEAST_COUNT = 0.01, 0.1
@@ -68,7 +68,7 @@ class SparseRanker:
         k = len(self.machine.bias)
         u = self.machine.scaled(x)
         v = self.weighted(u.astype(float))
-        z = np.clip(self.machine.sums(u).astype(float), -_MOST_SCORE, _MOST_SCORE)
+        z = np.clip(self.machine.sums(u).astype(float), _LEAST_SCORE, _MOST_SCORE)
         bias = np.clip(self.machine.bias.astype(float), -_MOST_SCORE, _MOST_SCORE)
         centroids = sum((a * np.outer(y, w) for _, w, y, a in self.rows), np.zeros((k, len(x))))
         lengths = np.linalg.norm(centroids, axis=1)

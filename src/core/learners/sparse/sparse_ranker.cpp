@@ -45,7 +45,7 @@ class SparseRankerScorer final : public Scorer {
         const Blend::Parts &w = blend_.weights(), p = parts(scratch, label);
         double total = 0.0;
         for (std::size_t i = 0; i < Blend::kParts; ++i) total += w[i] * p[i];
-        const double of_score = w[kScore] + (p[kScore] > 0.0 ? w[kPositive] : 0.0);
+        const double of_score = p[kScore] > kLeastScore ? w[kScore] + (p[kScore] > 0.0 ? w[kPositive] : 0.0) : 0.0;
         const double of_product = w[kCosine] * inverse_lengths_[label];
 
         const auto share_of = [&](std::size_t slot) {  // of a row in the label's centroid
@@ -144,7 +144,8 @@ class SparseRankerScorer final : public Scorer {
     }
 
   private:
-    // Parts of a label's score: that of the linear machine, cut at kMostScore; the same if it is positive; its bias;
+    // Parts of a label's score: that of the linear machine, cut at kLeastScore, where an
+    // irrelevant label has no loss, and kMostScore; the same if it is positive; its bias;
     // the cosine with the label's centroid; the share of the neighbours, and its logarithm; that of the label's count.
     enum Part { kScore, kPositive, kBias, kCosine, kNeighbours, kLogNeighbours, kLogCount };
     static constexpr double kMostSquares = 1e20, kLeastShare = 0.01, kMostScore = 3.0;
@@ -249,7 +250,8 @@ class SparseRankerScorer final : public Scorer {
         const auto cut = [](double value, double most) {
             return value < most ? (value > -most ? value : -most) : most;
         };
-        const double z = cut(static_cast<double>(scratch.svm.sums[j]), kMostScore), near = scratch.neighbours[j];
+        const double z = std::max(cut(static_cast<double>(scratch.svm.sums[j]), kMostScore), kLeastScore);
+        const double near = scratch.neighbours[j];
         return {z,
                 z > 0.0 ? z : 0.0,
                 cut(static_cast<double>(svm_.bias()[j]), kMostScore),
