@@ -1,10 +1,10 @@
 """Probabilities from scores, written for reading: the twin of ``models/ranker/calibration.hpp``, for up to 256 labels.
 
-logit P(label l is relevant) = curve(x + slope(concentration of the votes) (x + 2) + level(concentration of the scores)
-+ sums(ln of the votes' sum)), where x = logit q[l], and q is the row's scores as a distribution. The concentration of
-shares q is ln sum q^2; that of the votes is their mean by the learners' weights, and so is the ln of what they summed
-to before they were normalised. The functions are piecewise linear and fitted by Newton steps on the logistic loss, one
-row at a time.
+logit P(label l is relevant) = offset[l] + steepness[l] curve(x + slope(concentration of the votes) (x + 2) +
+level(concentration of the scores) + sums(ln of the votes' sum)), where x = logit q[l], and q is the row's scores as a
+distribution. The concentration of shares q is ln sum q^2; that of the votes is their mean by the learners' weights, and
+so is the ln of what they summed to before they were normalised. The functions are piecewise linear and fitted by Newton
+steps on the logistic loss, one row at a time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 MEMORY, FIRST_MEMORY, NEWEST_ROWS = 8000.0, 500.0, 0.1
-CUT_MEMORY, SHARED_CUT_MEMORY = 400.0, 4000.0
+LABEL_MEMORY, CUT_MEMORY, SHARED_CUT_MEMORY = 200.0, 400.0, 4000.0
+LABEL_PRIOR = np.diag([50.0, 300.0])  # of offset and steepness
 FIRST_ROWS = 100
 PIVOT = -2.0  # the logit that no slope moves
 
@@ -102,6 +103,8 @@ class Calibration:
         self.sums = PiecewiseLinear(-4.0, 0.5, 17, 0.0, 5.0)
         self.slope = PiecewiseLinear(-8.0, 0.5, 17, 0.0, 50.0)
         self.rows = 0
+        self.offset, self.steepness = np.zeros(n_labels), np.ones(n_labels)
+        self.hessian = np.zeros((n_labels, 2, 2))
         self.cut = np.zeros(2)  # named rightly; named plus relevant
         self.cuts = np.zeros((n_labels, 2))
 
@@ -132,7 +135,8 @@ class Calibration:
         self, scores: FloatArray, votes: FloatArray | None = None, weights: FloatArray | None = None
     ) -> FloatArray:
         """P(relevant) of each label."""
-        return _sigmoid(self.curve.rising_at(self._inner(scores, votes, weights)))
+        inner = self.curve.rising_at(self._inner(scores, votes, weights))
+        return _sigmoid(self.offset + self.steepness * inner)
 
     def _inner(
         self, scores: FloatArray, votes: FloatArray | None, weights: FloatArray | None
@@ -164,13 +168,13 @@ class Calibration:
         micro, macro = self.micro_threshold(), self.macro_thresholds()
         own, concentration, log_sum = self.describe(scores, votes, weights)
         u, x = self._inner(scores, votes, weights), _logit(self.distribution(scores)) - PIVOT
-        rise = self.curve.rise_at(u)
+        rise, inner = self.steepness * self.curve.rise_at(u), self.curve.rising_at(u)
         self.rows += 1
         keep = 1 - 1 / min(FIRST_MEMORY + NEWEST_ROWS * self.rows, MEMORY)
         # Four functions step for the same error.
         share = (1 + 2 * min(1.0, self.rows / FIRST_ROWS)) / 3
         error, v = weight * (relevant - p), weight * (p * (1 - p) + 1e-12)
-        self.curve.learn(u, error, v, keep, share)
+        self.curve.learn(u, self.steepness * error, self.steepness**2 * v, keep, share)
         for function, at, of_row in (
             (self.level, own, rise),
             (self.sums, log_sum, rise),
@@ -178,6 +182,13 @@ class Calibration:
         ):
             sums = np.array([of_row @ error]), np.array([of_row**2 @ v])
             function.learn(np.array([at]), *sums, keep, share)
+        for label in range(len(p)):
+            line = np.array([1.0, inner[label]])
+            old = self.hessian[label] * max(0.0, 1 - v[label] / LABEL_MEMORY)
+            self.hessian[label] = old + v[label] * np.outer(line, line)
+            step = np.linalg.solve(self.hessian[label] + LABEL_PRIOR, error[label] * line)
+            self.offset[label] += step[0]
+            self.steepness[label] = np.clip(self.steepness[label] + step[1], 0.3, 4.0)
         named = p > macro
         counted = np.column_stack([named & relevant, named.astype(int) + relevant])
         self.cuts[named | relevant] *= 1 - 1 / CUT_MEMORY

@@ -3,12 +3,12 @@
 //
 // The scores of an example are first made a distribution q over the labels. Then, for every label l,
 //
-//   logit P(label l is relevant) = curve(x + slope(concentration of the votes) (x - pivot) + intercept of the row),
+//   logit P(label l is relevant) = line of l(curve(x + slope(concentration of the votes) (x - pivot) + intercept)),
 //   x = logit q[l],
-//   intercept of the row = level(concentration of the scores) + sums(ln of the votes' sum),
+//   intercept = level(concentration of the scores) + sums(ln of the votes' sum),
 //
-// where the four functions are piecewise linear, shared by all labels and fitted by Newton steps. The curve rises
-// (isotonic). Intercept and slope say how many labels to expect in a row and how much the differences between its
+// where curve, slope, level and sums are piecewise linear, shared by all labels and fitted by Newton steps. The curve
+// rises (isotonic). Intercept and slope say how many labels to expect in a row and how much the differences between its
 // scores count. The concentration of shares q is ln sum q^2; that of the votes is their mean by the learners' weights,
 // and so is their sum before they were normalised, which is about the number of labels that the learners expect.
 //
@@ -29,6 +29,7 @@
 #include "core/kernels/sums.hpp"
 #include "core/kernels/votes.hpp"
 #include "core/models/ranker/f1_cut.hpp"
+#include "core/models/ranker/label_line.hpp"
 #include "core/models/ranker/piecewise_linear.hpp"
 
 namespace boostline {
@@ -43,7 +44,7 @@ class Calibration {
 
     void grow_labels(std::int32_t n) {
         const auto k = static_cast<std::size_t>(n);
-        cuts_.resize(k);
+        labels_.resize(k);
         if (!(rows_ > 0.0)) n_known_ = k;
         q_.resize(is_distribution_ ? 0 : k);
         is_highest_.resize(k, 0);
@@ -60,9 +61,10 @@ class Calibration {
     void probabilities(double* scores, const Votes& votes) const noexcept {
         const Distribution q = distribution(scores, scores);
         const Row row = described(q, votes);
-        const std::size_t k = cuts_.size();
+        const std::size_t k = labels_.size();
         logits(scores, k, q.scale);  // q is in the place of the scores
-        for (std::size_t l = 0; l < k; ++l) scores[l] = curve_.rising_at(curve_.place(row.at(scores[l])));
+        for (std::size_t l = 0; l < k; ++l)
+            scores[l] = labels_[l].at(curve_.rising_at(curve_.place(row.at(scores[l]))));
         sigmoids(scores, k);
     }
 
@@ -73,9 +75,9 @@ class Calibration {
         if (!std::isfinite(q.concentration)) return;  // scores that are not finite teach nothing
         Row row = described(q, votes);
         rows_ += 1.0;
-        n_known_ = cuts_.size();
+        n_known_ = labels_.size();
         begin_row(1.0 - 1.0 / std::min(kFirstMemory + kNewestRows * rows_, kMemory));
-        if (cuts_.size() <= kFewLabels)
+        if (labels_.size() <= kFewLabels)
             learn_all(q, labels, row);
         else
             learn_some(q, labels, row);
@@ -91,12 +93,12 @@ class Calibration {
     }
 
     // One with the same settings that has learned nothing.
-    Calibration as_new() const { return Calibration(static_cast<std::int32_t>(cuts_.size()), is_distribution_); }
+    Calibration as_new() const { return Calibration(static_cast<std::int32_t>(labels_.size()), is_distribution_); }
 
     // Thresholds of the probabilities above which labels are named, so that micro-F1 is large.
     double micro_threshold() const { return cut_.of(kFirstThreshold, kFirstWeight); }
     // The same for each label's own F1, and so for macro-F1.
-    double macro_threshold(std::size_t l) const { return cuts_[l].of(micro_threshold(), kSharedWeight); }
+    double macro_threshold(std::size_t l) const { return labels_[l].cut.of(micro_threshold(), kSharedWeight); }
 
     double rows() const { return rows_; }
     // Labels when the last row was learned; the others take no part in what describes a row.
@@ -108,11 +110,8 @@ class Calibration {
         std::vector<double> shared{rows_, static_cast<double>(n_known_), cut_.right, cut_.all};
         for_each([&](const auto& function) { function.write(shared); });
         out.add("calibration_shared", shared);
-        out.add<double>("calibration_labels", cuts_.size() * 2, [&](auto&& write) {
-            for (const F1Cut& cut : cuts_) {
-                const double state[2] = {cut.right, cut.all};
-                write(state, 2);
-            }
+        out.add<double>("calibration_labels", labels_.size() * LabelLine::kState, [&](auto&& write) {
+            for (const LabelLine& l : labels_) l.save(write);
         });
     }
     void load(const ArchiveView& in) {
@@ -122,31 +121,28 @@ class Calibration {
         for_each([&](const auto& function) { n += function.kState; });
         in.read("calibration_shared", n, shared);
         rows_ = shared[0];
-        require(is_count(shared[1]) && shared[1] > 0.0 && shared[1] <= static_cast<double>(cuts_.size()), "",
+        require(is_count(shared[1]) && shared[1] > 0.0 && shared[1] <= static_cast<double>(labels_.size()), "",
                 "calibration_shared");
         n_known_ = static_cast<std::size_t>(shared[1]);
         cut_ = {shared[2], shared[3]};
         const double* next = shared.data() + 4;
         for_each([&](auto& function) { next = function.read(next); });
         curve_.find_rising(kMinSlope);
-        ArrayReader<double> labels(in, "calibration_labels", cuts_.size() * 2);
-        for (F1Cut& cut : cuts_) {
-            double state[2];
-            labels.next(state, 2);
-            cut = {state[0], state[1]};
-        }
+        ArrayReader<double> labels(in, "calibration_labels", labels_.size() * LabelLine::kState);
+        for (LabelLine& l : labels_) l.load(labels);
     }
     void check() const {
         require(is_count(rows_), "", "calibration_shared");
-        const double k = static_cast<double>(cuts_.size());
-        const double most = (kMemory + 1.0) * k * kMaxLogit * kMaxLogit * (1.0 + kMaxTilt) * (1.0 + kMaxTilt);
+        const double k = static_cast<double>(labels_.size());
+        const double most = (kMemory + 1.0) * k * kMaxLogit * kMaxLogit * LabelLine::kMostSlope *
+                            LabelLine::kMostSlope * (1.0 + kMaxTilt) * (1.0 + kMaxTilt);
         for_each([&](const auto& function) { function.check(most, "calibration_shared"); });
         cut_.check((kSharedCutMemory + 1.0) * 2.0 * k, "calibration_shared");
-        for (const F1Cut& cut : cuts_) cut.check(2.0 * kCutMemory + 2.0, "calibration_labels");
+        for (const LabelLine& l : labels_) l.check("calibration_labels");
     }
 
     std::size_t memory_bytes() const {  // beyond sizeof
-        return cuts_.capacity() * sizeof(F1Cut) + is_highest_.capacity() +
+        return labels_.capacity() * sizeof(LabelLine) + is_highest_.capacity() +
                (q_.capacity() + x_.capacity() + p_.capacity()) * sizeof(double);
     }
 
@@ -212,7 +208,7 @@ class Calibration {
     // `room` for k numbers may be the scores themselves. Labels without any row so far take no part in what sums to 1:
     // the probabilities of the others stay as they are until then.
     Distribution distribution(const double* scores, double* room) const noexcept {
-        const std::size_t k = cuts_.size();
+        const std::size_t k = labels_.size();
         double total = sum(scores, n_known_);
         if (!is_distribution_) {
             const auto n = static_cast<double>(n_known_);
@@ -232,10 +228,10 @@ class Calibration {
 
     // Logarithms and exponentials of all labels at once.
     void learn_all(const Distribution& q, const Labels& labels, Row& row) noexcept {
-        const std::size_t k = cuts_.size();
+        const std::size_t k = labels_.size();
         std::copy_n(q.values, k, x_.begin());
         logits(x_.data(), k, q.scale);
-        for (std::size_t l = 0; l < k; ++l) p_[l] = curve_.rising_at(curve_.place(row.at(x_[l])));
+        for (std::size_t l = 0; l < k; ++l) p_[l] = labels_[l].at(curve_.rising_at(curve_.place(row.at(x_[l]))));
         sigmoids(p_.data(), k);
         for (const bool is_relevant : {true, false})
             for (const std::int32_t index : is_relevant ? labels.relevant : labels.irrelevant) {
@@ -245,11 +241,11 @@ class Calibration {
     }
 
     void learn_some(const Distribution& q, const Labels& labels, Row& row) noexcept {
-        const std::size_t k = cuts_.size(), stride = (k + kInTurn - 1) / kInTurn;
+        const std::size_t k = labels_.size(), stride = (k + kInTurn - 1) / kInTurn;
         const auto learn_label = [&](std::int64_t index, bool is_relevant, double weight) {
             const auto l = static_cast<std::size_t>(index);
             const double x = logit(q.values[l] * q.scale);
-            step(l, x, sigmoid(curve_.rising_at(curve_.place(row.at(x)))), is_relevant, weight, row);
+            step(l, x, sigmoid(labels_[l].at(curve_.rising_at(curve_.place(row.at(x))))), is_relevant, weight, row);
         };
         // Labels that are neither relevant nor irrelevant are unknown.
         const auto is_irrelevant = [&](std::int64_t l) {
@@ -275,17 +271,19 @@ class Calibration {
             row.n_named += 1.0;
             row.n_right += is_relevant ? 1.0 : 0.0;
         }
-        const bool is_named = p > cuts_[l].of(row.micro_threshold, kSharedWeight);
+        const bool is_named = p > labels_[l].cut.of(row.micro_threshold, kSharedWeight);
         if (is_named || is_relevant)
-            cuts_[l].add(is_named && is_relevant ? weight : 0.0,
-                         weight * ((is_named ? 1.0 : 0.0) + (is_relevant ? 1.0 : 0.0)), kCutMemory);
+            labels_[l].cut.add(is_named && is_relevant ? weight : 0.0,
+                               weight * ((is_named ? 1.0 : 0.0) + (is_relevant ? 1.0 : 0.0)), kCutMemory);
         const Curve::Place place = curve_.place(row.at(x));
-        curve_.add(place, gradient, curvature);
-        const double by = curve_.rise_at(place), from_pivot = by * std::max(x - kPivot, -kMaxLogit);
+        const double slope = labels_[l].slope, by = slope * curve_.rise_at(place);
+        const double from_pivot = by * std::max(x - kPivot, -kMaxLogit);
+        curve_.add(place, gradient * slope, curvature * slope * slope);
         row.gradient += gradient * by;
         row.curvature += curvature * by * by;
         row.tilt_gradient += gradient * from_pivot;
         row.tilt_curvature += curvature * from_pivot * from_pivot;
+        labels_[l].learn(curve_.rising_at(place), gradient, curvature);
     }
 
     bool is_distribution_;
@@ -296,7 +294,7 @@ class Calibration {
     Function sums_{-4.0, 0.5, 0.0, 5.0};    // over the votes' ln sum
     Function slope_{-8.0, 0.5, 0.0, 50.0};  // over ln sum v^2
     F1Cut cut_;
-    std::vector<F1Cut> cuts_;  // of each label
+    std::vector<LabelLine> labels_;
     // Derived, and of the row at hand.
     std::vector<double> q_;
     std::vector<std::uint8_t> is_highest_;
