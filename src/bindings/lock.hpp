@@ -1,5 +1,6 @@
 // The lock of a model: one thread that changes it, or any number that read it, in the order in which they came, so that
-// no thread waits for ever while another one learns row after row. It survives a fork.
+// no thread waits for ever while another one learns row after row. In a forked child it is free; a model that another
+// thread was changing at the fork is refused there.
 #pragma once
 
 #include <condition_variable>
@@ -66,12 +67,15 @@ class Lock final : public AfterFork {
         Reading* const outer_;
     };
 
-    // Whoever held it or waited for it is gone, but for the thread that forked.
+    // The threads that held it or waited for it are gone, except the one that forked.
     void put_in_order() noexcept override {
         new (&mutex_) std::mutex;
         new (&changed_) std::condition_variable;
         n_readers_ = Reading::n_of(*this);
-        if (writer_ != std::this_thread::get_id()) writer_ = std::thread::id();
+        if (writer_ != std::this_thread::get_id()) {
+            is_torn_ = is_torn_ || writer_ != std::thread::id();
+            writer_ = std::thread::id();
+        }
         next_ticket_ = turn_ = 0;
     }
 
@@ -96,6 +100,10 @@ class Lock final : public AfterFork {
         changed_.notify_all();
     }
     void refuse_own() const {
+        if (is_torn_)
+            throw std::runtime_error(
+                "another thread was changing or saving the model when this process was forked; load the model from a "
+                "file, or start processes with 'spawn'");
         if (writer_ == std::this_thread::get_id())
             throw std::runtime_error("a weak learner called the model that is just teaching it");
     }
@@ -105,6 +113,7 @@ class Lock final : public AfterFork {
     std::uint64_t next_ticket_ = 0, turn_ = 0;
     std::thread::id writer_;
     int n_readers_ = 0;
+    bool is_torn_ = false;  // the writer is gone, in the middle of a change
 };
 
 // What orders the calls that change a model, above the compiled model's own lock: its thread may come again, for calls

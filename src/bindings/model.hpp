@@ -49,7 +49,6 @@ class Model {
                     sets.put(first + j, examples[j].labels);
                     examples[j].labels.importance = weights.data()[first + j];
                 }
-                const Change change;
                 booster_->learn_block(examples.data(), n, &scores[keep_scores ? first * width : 0],
                                       keep_scores ? width : 0, keep_probabilities);
             });
@@ -136,14 +135,13 @@ class Model {
         nb::gil_scoped_release no_gil;
         const std::lock_guard<Lock> lock(lock_);
         const MemoryFaults::InCall in_call;
-        const Change change;
         task(*booster_);
     }
 
     // A larger copy takes the booster's place: if it cannot be made, nothing has changed.
     template <class Grow>
     void grow(Grow&& grow) {
-        std::unique_ptr<Booster> larger;  // then the old one, whose end is Python's affair: not within the Change
+        std::unique_ptr<Booster> larger;  // then the old one, whose end may run Python
         writing([&](Booster& b) {
             larger = b.clone(true);
             grow(*larger);

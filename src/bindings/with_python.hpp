@@ -3,14 +3,12 @@
 
 #include <nanobind/nanobind.h>
 
-#include "core/base/forks.hpp"
 #include "core/base/memory_faults.hpp"
 
 namespace boostline {
 
-// Python code runs with the GIL, and a process may be forked meanwhile.
+// Python code runs with the GIL.
 struct WithPython {
-    Pause pause;
     nanobind::gil_scoped_acquire gil;
     MemoryFaults::Outside outside;
 };

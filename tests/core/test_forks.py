@@ -1,4 +1,4 @@
-"""Processes forked after threads, beside threads, and out of learners: nothing hangs, every model is whole."""
+"""Processes forked after threads, beside threads and out of learners: nothing hangs, models are whole or refused."""
 
 import copy
 import multiprocessing
@@ -106,8 +106,16 @@ def test_multiprocessing_with_fork_returns():
     np.testing.assert_array_equal(scores[0], learn_inherited(stream(50, seed=1)))
 
 
+def whole_or_refused(check):
+    """`check`, unless another thread was changing the model at the fork: then an error says so."""
+    try:
+        check()
+    except RuntimeError as error:
+        assert "when this process was forked" in str(error)
+
+
 @each_model
-def test_beside_a_thread_that_learns_a_child_has_whole_rows(make):
+def test_beside_a_thread_that_learns_a_child_has_whole_calls_or_an_error(make):
     X, Y = stream(3000)
     model = make(n_threads=2)
     model.learn(X[0], Y[0])
@@ -122,11 +130,15 @@ def test_beside_a_thread_that_learns_a_child_has_whole_rows(make):
         model.learn(X[:5], Y[:5])
         assert model.clock == n + 5
 
-    learner = threading.Thread(target=lambda: model.learn(X[1:], Y[1:]))
+    def go_on():
+        for i in range(1, 3000, 100):
+            model.learn(X[i : i + 100], Y[i : i + 100])
+
+    learner = threading.Thread(target=go_on)
     learner.start()
     n_forks = 0
     while learner.is_alive():
-        in_child(check)
+        in_child(lambda: whole_or_refused(check))
         n_forks += 1
     learner.join()
     assert n_forks > 0
@@ -182,22 +194,26 @@ def test_a_fork_does_not_wait_for_python_learners():
         inside.set()
         assert go_on.wait(30)
 
-    model = bl.AdaOLMR(K, learners=[Uniform(wait), bl.learners.HoeffdingTree()])
+    uniform = Uniform(lambda: None)
+    model = bl.AdaOLMR(K, learners=[uniform, bl.learners.HoeffdingTree()])
+    model.learn(X[0], Y[0])
+    uniform.task = wait
     learner = threading.Thread(target=lambda: model.learn(X[0], Y[0]))
     learner.start()
     assert inside.wait(30)
 
     def check():
-        assert model.clock == 0
-        assert model.score(X).shape == (20, K)
-        go_on.set()
-        model.learn(X[0], Y[0])
-        assert model.clock == 1
+        for use in (model.score, model.rank, lambda x: model.learn(x, {0})):
+            with pytest.raises(RuntimeError, match="when this process was forked"):
+                use(X[0])
+        other = bl.AdaOLMR(K)
+        other.learn(X, Y)  # the other models work
+        assert other.clock == 20
 
     in_child(check)
     go_on.set()
     learner.join()
-    assert model.clock == 1
+    assert model.clock == 2
 
 
 def test_a_child_made_while_labels_come_knows_how_many_there_are():
@@ -217,6 +233,6 @@ def test_a_child_made_while_labels_come_knows_how_many_there_are():
     grower = threading.Thread(target=grow)
     grower.start()
     while grower.is_alive():
-        in_child(check)
+        in_child(lambda: whole_or_refused(check))
     grower.join()
     assert model.n_labels == 24
