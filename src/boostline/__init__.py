@@ -19,10 +19,12 @@ from boostline.saving.model_files import TEXT_MODELS
 
 if TYPE_CHECKING:
     from boostline import data, evaluate, lab, metrics
+    from boostline.text import TextRanker
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "TextRanker",
     "data",
     "evaluate",
     "lab",
@@ -52,17 +54,14 @@ def __getattr__(name: str) -> Any:
     # Parts that most programs do not need are imported when they are first used.
     if name in _LAZY:
         return importlib.import_module(f"boostline.{name}")
+    if name == "TextRanker":
+        return importlib.import_module("boostline.text").TextRanker
     raise AttributeError(f"module 'boostline' has no attribute {name!r}")
 
 
-def _text_model(booster: Any, about: dict[str, Any]) -> Any:
-    from boostline.text import TextRanker
-
-    return TextRanker.from_parts(booster, about)
-
-
-TEXT_MODELS.append(_text_model)
+# `load` makes a `TextRanker` of a booster and what the file says of texts.
+TEXT_MODELS.append(lambda *parts: __getattr__("TextRanker").from_parts(*parts))
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LAZY])
+    return sorted([*globals(), *_LAZY, "TextRanker"])

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from boostline.cli import options as o
-from boostline.contract.text_models import booster_of, is_text_model
 from boostline.data.inputs import Input, rows_to_score
 from boostline.display.tables import Table, size
 from boostline.display.terminal import note, print_json, print_pairs, print_table, shows_colours
@@ -57,7 +56,7 @@ def inspect(
     if label is not None and row is None:
         raise typer.BadParameter("--label needs --row")
     loaded, record = load_model(model)
-    names = None if is_text_model(loaded) else loaded.features and list(map(str, loaded.features))
+    names = None if loaded.takes_texts else loaded.features and list(map(str, loaded.features))
     recorder = look.Recorder.from_state(record["history"]) if "history" in record else None
     label_rows = None
     if recorder is not None and recorder.labels is not None:
@@ -111,7 +110,7 @@ def _ranked_labels(model: Any, rows: Any) -> Any:
     losses = look.LabelLosses(model.n_labels)
     place = {tag: i for i, tag in enumerate(model.labels or ())}
     for X, Y in rows:
-        if is_text_model(model):  # tags that the model does not know cannot be ranked
+        if model.takes_texts:  # tags that the model does not know cannot be ranked
             told = [{place[tag]: value for tag, value in own.items() if tag in place} for own in Y]
             losses.update(model.score(list(X)), told)
         else:
@@ -136,7 +135,7 @@ def _label(model: Any, x: Any, label: str | None) -> Any:
 def _print_json(path: Path, model: Any, names: Any, labels: Any, why: Any) -> None:
     from boostline import inspect as look
 
-    booster = booster_of(model)
+    booster = model.booster
     result = {
         "model": str(path),
         "file_bytes": path.stat().st_size,
@@ -157,7 +156,7 @@ def _print_tables(path: Path, model: Any, names: Any, labels: Any, top: int) -> 
     from boostline.inspect.summaries import summary_in_words
 
     print_pairs([*summary_in_words(model), ("file", size(path.stat().st_size))], title=str(path))
-    booster = booster_of(model)
+    booster = model.booster
     rows = look.learners(booster)
     tables = [page.learner_table(rows, _title("Learners that matter most", len(rows), top))]
     features = [row for row in look.feature_splits(booster, names) if row.splits]
@@ -174,7 +173,7 @@ def _print_tables(path: Path, model: Any, names: Any, labels: Any, top: int) -> 
 def _print_why(model: Any, why: Any, top: int) -> None:
     from boostline.inspect import page
 
-    if is_text_model(model):
+    if model.takes_texts:
         typer.echo((why.terminal() if shows_colours() else why.marked()) + "\n")
     print_table(
         Table(
@@ -187,7 +186,7 @@ def _print_why(model: Any, why: Any, top: int) -> None:
         )
     )
     if why.features:
-        title = _title("Words" if is_text_model(model) else "Features", len(why.features), top)
+        title = _title("Words" if model.takes_texts else "Features", len(why.features), top)
         print_table(page.part_table(why, title), top or None)
     if why.rows:
         print_table(page.past_table(why, "Past rows"), top or None)

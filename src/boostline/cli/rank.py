@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from boostline.cli import options as o
-from boostline.contract.text_models import is_text_model
 from boostline.data.columns import label_names
 from boostline.data.inputs import Input, rows_to_score
 from boostline.data.unseen import Unseen
@@ -135,7 +134,7 @@ def _rank_files(
     from boostline.scale import rank_files
 
     loaded, record = model_and_record
-    if is_text_model(loaded):
+    if loaded.takes_texts:
         given = given.completed(record)
         options |= {"text": given.text_columns(), "separator": given.separator}
     elif given.text is not None:
@@ -176,7 +175,7 @@ class _Ranking:
         for i, best in enumerate(order.tolist()):
             numbers = {name: of[i, best].tolist() for name, of in shown.items()}
             rows.append({"labels": [names[label] for label in best], **numbers})
-        if is_text_model(model):
+        if model.takes_texts:
             for row, n in zip(rows, model.known_words(list(X)).tolist(), strict=True):
                 row["known_words"] = n
         if self.why:
@@ -188,7 +187,7 @@ class _Ranking:
         """The features that speak for a label, the strongest first."""
         from boostline.inspect import explain
 
-        is_text = is_text_model(model)
+        is_text = model.takes_texts
         names = None if is_text else self.features
         parts = explain(model, x[0] if is_text else x, label, names=names).features
         return [part for part in parts if part.part > 0][:_MOST_REASONS]

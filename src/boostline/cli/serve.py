@@ -12,7 +12,6 @@ import typer
 
 import boostline as bl
 from boostline.cli import options as o
-from boostline.contract.text_models import is_text_model
 from boostline.data.inputs import named_labels
 from boostline.display.logs import LogFormat
 from boostline.models.settings import Algorithm, ModelOptions, parse_learners
@@ -165,7 +164,7 @@ def serve(
             open_store(path, first, texts=text)
         else:
             loaded = bl.load(model, n_threads=threads)
-            if text and not is_text_model(loaded):
+            if text and not loaded.takes_texts:
                 raise ValueError(f"--text is given, but {model} is no model of texts")
             open_store(path, loaded, texts=text)
 

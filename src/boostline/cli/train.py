@@ -13,7 +13,6 @@ import typer
 
 from boostline.cli import options as o
 from boostline.cli.training_run import SIGNALLED, Chosen, TrainingRun
-from boostline.contract.text_models import booster_of
 from boostline.data.inputs import Input, rows_to_learn
 from boostline.display.terminal import note, print_json, print_pairs
 from boostline.models.settings import Algorithm, ModelOptions
@@ -152,7 +151,7 @@ def _train_history(
         "files": len(paths),
         "rows": model.clock,
         "labels": model.n_labels,
-        "features": booster_of(model).n_features,
+        "features": model.booster.n_features,
         **{name: measured[name] for name in ("mean_rank_loss", "rows_measured", "rows_merged")},
         "seconds": time.perf_counter() - start,
         "file_bytes": os.path.getsize(target),

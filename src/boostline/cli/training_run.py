@@ -14,7 +14,6 @@ from typing import Any
 import typer
 
 from boostline.cli import options as o
-from boostline.contract.text_models import booster_of, is_text_model
 from boostline.data.fingerprint import Fingerprint
 from boostline.data.inputs import Input, RowStream, rows_to_learn
 from boostline.display.progress import show_progress
@@ -71,7 +70,7 @@ class TrainingRun:
     ) -> None:
         self._path = path
         self._model = model
-        self._booster = booster_of(model)
+        self._booster = model.booster
         self._given = given
         self._input = rows
         self._recorder = recorder
@@ -100,7 +99,7 @@ class TrainingRun:
         from boostline.saving import load_with_extra
 
         model, extra = load_with_extra(path, n_threads=chosen.threads)
-        chosen.check(booster_of(model), path)
+        chosen.check(model.booster, path)
         record = extra.get("train")
         if (record is None or "rows" not in record) and not append:
             raise ValueError(
@@ -109,13 +108,13 @@ class TrainingRun:
             )
         record = record or {}
         given = given.completed(record)
-        if is_text_model(model) != (given.text is not None):
+        if model.takes_texts != (given.text is not None):
             raise ValueError(
-                f"{path} is {'a' if is_text_model(model) else 'no'} model of texts: "
-                f"{'give --text with the column' if is_text_model(model) else 'leave --text out'}"
+                f"{path} is {'a' if model.takes_texts else 'no'} model of texts: "
+                f"{'give --text with the column' if model.takes_texts else 'leave --text out'}"
             )
         rows = rows_to_learn(given, block, model, record)
-        if not is_text_model(model) and model.features is None:
+        if not model.takes_texts and model.features is None:
             model.features = rows.features
         recorder = Recorder.from_state(record["history"]) if "history" in record else Recorder()
         if given.labels is None:
@@ -176,7 +175,7 @@ class TrainingRun:
         }
 
     def _learn(self, x: Any, y: Any) -> None:
-        if is_text_model(self._model):
+        if self._model.takes_texts:
             scores, y = learn_texts(self._model, x, y)
         else:
             scores = self._model.learn(x, y)

@@ -13,7 +13,6 @@ import numpy as np
 
 from boostline.contract.advice import advice
 from boostline.contract.frames import column_order
-from boostline.contract.text_models import is_text_model
 from boostline.data.columns import Columns, in_order, parse_categories
 from boostline.data.dataset import Dataset
 from boostline.data.formats import FORMATS, Reader, format_of
@@ -152,7 +151,7 @@ def rows_to_score(
     with_labels
         Whether the labels are read; else the rows need none.
     """
-    if is_text_model(model):
+    if model.takes_texts:
         given = given.completed(record)
         labels = named_labels(given.labels or []) if with_labels else []
         return RowStream(_texts(given, block, labels), [], [])

@@ -13,7 +13,6 @@ import numpy as np
 from boostline.array_types import FloatArray
 from boostline.contract.labels import LabelSpace
 from boostline.contract.rows import Rows, read_rows
-from boostline.contract.text_models import is_text_model
 from boostline.inspect.learner_rows import names_of_votes
 from boostline.inspect.parts import (
     FeaturePart,
@@ -193,7 +192,7 @@ def explain(
     >>> bool(np.isclose(why.shares.sum(), model.score([2.0, -1.0, -1.0, -1.0])[0]))
     True
     """
-    if is_text_model(model):
+    if model.takes_texts:
         return _explain_text(model, x, label, embedding)
     index = LabelSpace(model.n_labels, model.labels).index(label, f"label is {label!r}")
     row = read_rows(x, model.features)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boostline.contract.text_models import booster_of
 from boostline.display.charts import WIDE, legend, panels, short
 from boostline.display.colours import SERIES
 from boostline.display.html import chart, page
@@ -62,7 +61,7 @@ def html_report(
     >>> page.startswith("<!doctype html>"), "<h2>Learners</h2>" in page
     (True, True)
     """
-    booster = booster_of(model)
+    booster = model.booster
     learners = learner_rows.learners(booster)
     names = [row.name for row in learners]
     parts = [f"<h1>{escape(title)}</h1>", Table(["", ""], summary_in_words(model)).html()]

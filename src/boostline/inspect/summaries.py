@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from boostline.contract.text_models import is_text_model
 from boostline.display.tables import NONE, size
 from boostline.inspect.learner_rows import in_words, kind_of, members_with_votes
 
@@ -19,7 +18,7 @@ def summary(model: Any) -> dict[str, Any]:
     >>> summary(bl.AdaOLMR(n_labels=6, learners=bl.learners.paper_trees(10)))["learners"]
     10
     """
-    if is_text_model(model):
+    if model.takes_texts:
         return {
             **summary(model.booster),
             "algorithm": type(model).__name__,

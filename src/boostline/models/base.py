@@ -47,6 +47,8 @@ class Booster:
     algorithm: ClassVar[str]
     #: A block is learned exactly as the loop of its rows (see `boostline.evaluate.prequential`).
     blocks_are_rows: ClassVar[bool] = True
+    #: Models of rows and `boostline.TextRanker` share one protocol: whether it takes texts, and its `booster`.
+    takes_texts: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -486,6 +488,11 @@ class Booster:
     def seed(self) -> int:
         """The random seed."""
         return self._seed
+
+    @property
+    def booster(self) -> Self:
+        """The model itself; a `boostline.TextRanker` has one behind it."""
+        return self
 
     @property
     def clock(self) -> int:

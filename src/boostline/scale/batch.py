@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from boostline.contract.numbers import whole_number
 from boostline.contract.rows import read_rows
-from boostline.contract.text_models import booster_of, is_text_model
 from boostline.data import Unseen
 from boostline.data.errors import need
 from boostline.data.inputs import Input, rows_to_score
@@ -65,7 +64,7 @@ def score(model: Any, X: Any, *, n_jobs: int = 1, block: int = BLOCK) -> NDArray
     True
     """
     size = whole_number(block, "block", 1)
-    if is_text_model(model):
+    if model.takes_texts:
         if isinstance(X, str) or not hasattr(X, "__len__"):
             raise TypeError(f"X is a {type(X).__name__}, but must be a list of strings")
         texts = list(X)
@@ -143,7 +142,7 @@ def rank_files(
     Columns of the result: the keys, ``row`` (from 1), ``labels`` and ``scores`` (lists, best first).
     """
     engine = engine or LocalEngine(n_jobs)
-    if is_text_model(model):
+    if model.takes_texts:
         options["text"] = text
     elif text is not None:
         raise ValueError(f"text is {text!r}, but the model is no model of texts")
@@ -240,9 +239,9 @@ def _key_blocks(file: Any, keys: Sequence[str]) -> Iterator[list[Any]]:
 
 
 def _digest(model: Any) -> str:
-    state = booster_of(model).state()
+    state = model.booster.state()
     settings, arrays = {"config": state["config"]}, dict(state["arrays"])
-    if is_text_model(model):
+    if model.takes_texts:
         for name, value in {"tags": model.labels, **model.text_features.state()}.items():
             (arrays if isinstance(value, np.ndarray) else settings)[name] = value
     digest = hashlib.blake2b(repr(settings).encode(), digest_size=16)

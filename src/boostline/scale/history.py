@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from boostline.contract.numbers import whole_number
-from boostline.contract.text_models import booster_of, is_text_model
 from boostline.display.progress import ProgressLike, show_progress
 from boostline.learners import Kernel
 from boostline.scale.engines import Engine, LocalEngine, advancing
@@ -139,7 +138,7 @@ def _described(
     # Rows that say their features are all read for it, which is work for the workers.
     is_work = not all(getattr(part, "says_its_features", True) for part in parts)
     counted = list(engine.map(describe, parts, is_work or None))
-    if is_text_model(model):
+    if model.takes_texts:
         known = set(model.labels)
         tags = dict.fromkeys(itertools.chain(*(own for _, own in counted)))
         model.add_labels([tag for tag in tags if tag not in known])
@@ -190,8 +189,8 @@ def sizes_of(model: Any, total: int, sample: int | None, tail: int | None) -> tu
 
 def _sample_size(model: Any) -> int:
     """So many rows that the landmarks are complete, although rows without a label are no landmarks."""
-    n = model.text_features.n_features if is_text_model(model) else len(model.features or ())
-    members = [m.description for m in booster_of(model).members(n)]
+    n = model.text_features.n_features if model.takes_texts else len(model.features or ())
+    members = [m.description for m in model.booster.members(n)]
     landmarks: int = max((m.n_landmarks for m in members if isinstance(m, Kernel)), default=0)
     return max(0, max(SAMPLE, landmarks + landmarks // 2) - int(model.clock))
 

@@ -18,14 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostline.contract.numbers import whole_number
-from boostline.contract.text_models import refuse_texts
 from boostline.data.errors import need
 from boostline.display.progress import ProgressLike, show_progress
 from boostline.models import Booster
 from boostline.saving.atomic import replace_file
 from boostline.scale.engines import Engine, LocalEngine, advancing
 from boostline.scale.model_store import ModelStore
-from boostline.scale.parts import FilePart, describe, source_parts
+from boostline.scale.parts import FilePart, describe, refuse_texts, source_parts
 
 __all__ = ["LearnedByKey", "learn_by_key"]
 

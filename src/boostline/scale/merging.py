@@ -12,7 +12,6 @@ import numpy as np
 
 from boostline.array_types import Arrays
 from boostline.contract.numbers import whole_number
-from boostline.contract.text_models import is_text_model
 from boostline.learners.python import FromPython
 from boostline.models import AdaOLMR, Booster, LabelRanker, OnlineBMR
 from boostline.scale.row_blocks import given_blocks, learned_texts, row_blocks
@@ -91,7 +90,7 @@ def partial(model: Any, rows: Any, *, n_parts: int = 1) -> Partial:
     500
     """
     features = None
-    if is_text_model(model):
+    if model.takes_texts:
         before = model.text_features.state()
         features = TextFeatures.from_state(before)
         rows, model = learned_texts(model, features, rows), model.booster
@@ -191,7 +190,7 @@ def finish(model: Any, partial: Partial, tail: Any = ()) -> Any:
     model
         An ordinary model of the same kind, which can be saved and goes on learning. Its ``clock`` counts all rows.
     """
-    if is_text_model(model):
+    if model.takes_texts:
         booster = finish(model.booster, partial)
         state = model.text_features.state()
         words = _words(state) + partial.sums["words"]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from boostline.contract.frames import column_order
 from boostline.contract.rows import read_rows, too_large
-from boostline.contract.text_models import is_text_model, refuse_texts
 from boostline.data import Stream, stream
 from boostline.data.columns import arranged
 from boostline.data.formats import FORMATS, Reader, format_of
@@ -197,6 +196,12 @@ def feature_columns(columns: Iterable[Any], labels: Sequence[Any] | None) -> lis
     return [name for name in known if name not in wanted]
 
 
+def refuse_texts(model: Any, instead: str) -> None:
+    """Raise an error if a model takes texts."""
+    if model.takes_texts:
+        raise TypeError(f"model is a {type(model).__name__}, but must take rows: {instead}")
+
+
 def source_parts(
     source: Any, model: Any, engine: Engine, n_groups: int | None = None, **options: Any
 ) -> tuple[Engine, list[Any]]:
@@ -228,7 +233,7 @@ def file_parts(source: Any, model: Any, **options: Any) -> list[FilePart]:
         raise FileNotFoundError(f"there is no file {missing!r}")
     if not paths:
         raise ValueError("source names no file, but must name at least one")
-    if is_text_model(model):
+    if model.takes_texts:
         if not options.get("text"):
             raise ValueError("text is not given, but must name the column with the text")
         for name in ("text", "labels"):

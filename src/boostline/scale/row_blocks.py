@@ -14,7 +14,6 @@ from boostline.contract.label_sets import LabelSets
 from boostline.contract.labels import LabelSpace
 from boostline.contract.numbers import read_weights
 from boostline.contract.rows import Rows, read_rows
-from boostline.contract.text_models import is_text_model
 from boostline.models import Booster
 from boostline.scale.sums import FloatArray, Moments
 from boostline.text import TextRanker
@@ -154,7 +153,7 @@ def learned_texts(model: TextRanker, features: TextFeatures, texts: Any) -> Iter
 
 def judged_sets(model: Any, Y: Any, n: int) -> LabelSets:
     """Labels of n rows, or tags of texts: those that the model does not know cannot be ranked."""
-    if not is_text_model(model):
+    if not model.takes_texts:
         return LabelSpace(model.n_labels, model.labels).read(Y, n, False)
     place = {tag: i for i, tag in enumerate(model.labels)}
     told = [{place[tag]: value for tag, value in row.items() if tag in place} for row in Y]

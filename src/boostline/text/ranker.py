@@ -53,7 +53,7 @@ class TextRanker:
 
     Examples
     --------
-    >>> from boostline.text import TextRanker
+    >>> from boostline import TextRanker
     >>> tagger = TextRanker()
     >>> for _ in range(5):
     ...     tagger.learn("The invoice has a wrong amount", {"billing"})
@@ -63,6 +63,9 @@ class TextRanker:
     >>> tagger.labels
     ['billing', 'login', 'urgent']
     """
+
+    #: As of every model: see `boostline.models.Booster`.
+    takes_texts = True
 
     def __init__(
         self,
