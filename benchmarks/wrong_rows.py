@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import boostline as bl
+from boostline.text import TextRanker
 
 Array = NDArray[np.float64]
 COUNTS = (0, 50, 150, 400)
@@ -52,7 +53,7 @@ def texts(path: Path, at: int) -> Callable[[int, str | None], Array]:
 
     def measure(n: int, drift: str | None) -> Array:
         source = told(len(records), at, n)
-        model, hits = bl.TextRanker(drift=drift), []
+        model, hits = TextRanker(drift=drift), []
         for first in range(0, at + n, 100):
             part = range(first, min(first + 100, at + n))
             given = [set(records[source[i]]["labels"]) for i in part]
