@@ -42,7 +42,7 @@ class SparseRanker(Scorer):
     >>> X = sp.random(50, 2**20, density=1e-5, format="csr", random_state=0)
     >>> model = bl.LabelRanker(1000, learners=[bl.learners.SparseRanker()])
     >>> _ = model.learn(X, [{i % 1000} for i in range(50)])
-    >>> model.rank(X[7], top=1)
+    >>> model.rank(X, top=1)[7]
     array([7])
     """
 

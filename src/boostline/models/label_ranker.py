@@ -117,7 +117,7 @@ class LabelRanker(Booster):
 
         Examples
         --------
-        >>> bl.LabelRanker(n_labels=2).trial is None
+        >>> LabelRanker(n_labels=2).trial is None
         True
         """
         values = self._own("trial").tolist()

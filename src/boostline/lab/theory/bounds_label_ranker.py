@@ -22,7 +22,7 @@ def label_ranker(model: Any) -> Bound:
     >>> model = bl.LabelRanker(5, seed=0)
     >>> _ = model.learn(X, np.eye(5, dtype=bool)[X.argmax(axis=1)])
     >>> bound = label_ranker(model)
-    >>> bound.holds, bound.vacuous, bound.terms["regret"] < 0.2 * bound.total
+    >>> bound.holds, bound.vacuous, bound.terms["regret"] < bound.total / 2
     (True, False, True)
     """
     history = History.of(model)
