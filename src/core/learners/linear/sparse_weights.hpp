@@ -141,7 +141,7 @@ class SparseWeights {
 
     // Forgets the smallest weights of all, until the others take no more than `most_bytes`, and makes no new ones of
     // that size. Most weights are tiny and only noise (tib-core: nine tenths of them, and without them its rankings are
-    // better). Needs no memory.
+    // better). Takes back all promises of room.
     void forget(std::size_t most_bytes) noexcept {
         least_size_ = std::max(least_size_, forget(most_bytes, [](std::int32_t, float) {}));
     }
@@ -149,19 +149,35 @@ class SparseWeights {
     // smallest that are left.
     template <class Forgotten>
     std::size_t forget(std::size_t most_bytes, Forgotten&& forgotten) noexcept {
-        std::array<std::size_t, kSizes> n_of_size{};
-        for (const FeatureRow& row : rows_)
-            each_weight(row, [&](std::int32_t, float weight) { n_of_size[size_of(weight)] += 1; });
-        // An estimate from below, as if all rows were lists, so that one or two passes are enough.
+        // What goes with the weights of each size, as if all rows were lists: they, and the rows that then have none.
+        std::array<std::size_t, kSizes> bytes_of_size{};
+        for (const FeatureRow& row : rows_) {
+            if (row.n_seen == 0) continue;
+            std::size_t largest = 0;
+            each_weight(row, [&](std::int32_t, float weight) {
+                bytes_of_size[size_of(weight)] += sizeof(LabelValue);
+                largest = std::max(largest, size_of(weight));
+            });
+            bytes_of_size[largest] += kRowBytes;
+        }
         std::size_t size = 0, estimate = 0;
-        for (const std::size_t n : n_of_size) estimate += n * sizeof(LabelValue);
-        while (size + 1 < kSizes && estimate > most_bytes) estimate -= n_of_size[size++] * sizeof(LabelValue);
+        for (const std::size_t n : bytes_of_size) estimate += n;
+        while (size + 1 < kSizes && estimate > most_bytes) estimate -= bytes_of_size[size++];
+        // The first pass forgets what is smaller than `size`; rarely others follow.
+        size -= size > 0 ? 1u : 0u;
         for (; bytes_ > most_bytes && size < kSizes; ++size) {
             bytes_ = 0;
             for (FeatureRow& row : rows_) {
                 forget_below(row, size + 1, forgotten);
                 bytes_ += bytes_of(row);
             }
+        }
+        // Rows that have become much shorter: what goes through a row goes through all that it holds.
+        for (FeatureRow& row : rows_) {
+            const std::size_t held = list_bytes(row);
+            if (held <= 4 * row_bytes(row.n_nonzero) + kRowBytes) continue;
+            compact(row);
+            lists_ = lists_ - held + list_bytes(row);
         }
         return size;
     }
