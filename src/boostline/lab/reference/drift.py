@@ -13,7 +13,7 @@ class DriftAlarm:
     >>> alarm = DriftAlarm()
     >>> any(alarm.learn(0.1 + 0.01 * (t % 2)) for t in range(1000))
     False
-    >>> any(alarm.learn(0.5) for _ in range(30))
+    >>> any(alarm.learn(0.5) for _ in range(100))
     True
     """
 
