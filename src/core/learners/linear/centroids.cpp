@@ -114,6 +114,7 @@ class CentroidsScorer final : public Scorer {
     std::size_t most_sums() const { return max_bytes_ / 2; }
     void stay_small() noexcept {
         if (sums_of_rows_.bytes() > most_sums()) {
+            sums_of_rows_.sort();  // the order of the subtractions below
             sums_of_rows_.forget(most_sums() - most_sums() / 4, [this](std::int32_t label, float value) {
                 const auto j = static_cast<std::size_t>(label);
                 squares_[j] -= static_cast<double>(value) * static_cast<double>(value);

@@ -182,6 +182,13 @@ class SparseWeights {
         return size;
     }
 
+    // By feature: then `forget` has the same order in a model that was loaded.
+    void sort() noexcept {
+        std::sort(rows_.begin(), rows_.end(),
+                  [](const FeatureRow& a, const FeatureRow& b) { return a.feature < b.feature; });
+        fill_index();
+    }
+
     // What `memory_bytes` counts, or a little more; at once.
     std::size_t held_bytes() const {
         return rows_.capacity() * sizeof(FeatureRow) + index_.capacity() * sizeof(std::int32_t) + lists_;
