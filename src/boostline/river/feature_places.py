@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boostline.array_types import BoolArray, FloatArray
+from boostline.array_types import FloatArray
 from boostline.contract.rows import LARGEST_VALUE, sparse_row, too_large
 
 #: Places kept for names to come, so that the model grows seldom: one for each 8 that are known, at least 8.
@@ -40,22 +40,6 @@ class FeaturePlaces:
         self._fill = float("nan") if fill_value is None else float(fill_value)
         self._place: dict[Any, int] = {}
         self._warned = False
-        # The names of the last example in their order, and their places: streams seldom change them.
-        self._forget_last()
-
-    def _forget_last(self) -> None:
-        self._last_names: tuple[Any, ...] | None = None
-        self._last_has_place: BoolArray = np.zeros(0, dtype=bool)
-        self._last_places: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {
-            name: value for name, value in self.__dict__.items() if not name.startswith("_last")
-        }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._forget_last()
 
     @property
     def names(self) -> list[Any]:
@@ -67,10 +51,8 @@ class FeaturePlaces:
 
         ``grow`` gets the number of places that rows will have, and says whether that can be.
         """
-        names = tuple(x)
-        # Names that were ranked before they were ever learned have no place yet.
-        known = names == self._last_names and self._last_has_place.all()
-        if not known and (new := [name for name in names if name not in self._place]):
+        if not x.keys() <= self._place.keys():
+            new = [name for name in x if name not in self._place]
             _refuse_too_large(x)
             self._admit(new, grow)
         return self.row(x)
@@ -87,7 +69,6 @@ class FeaturePlaces:
         room = (self.capacity or 0) - len(self._place)
         for name in new[:room]:
             self._place[name] = len(self._place)
-        self._last_names = None
         if len(new) > room and not self._warned:
             self._warned = True
             warnings.warn(
@@ -98,16 +79,10 @@ class FeaturePlaces:
 
     def row(self, x: Mapping[Any, Any]) -> Any:
         """The row of an example: a dense array (capacity,), or a sparse row if few of many places are filled."""
-        names, values, n = tuple(x), _numbers(x), self.capacity or 0
-        if names != self._last_names:
-            self._last_names = names
-            self._last_has_place = np.array([name in self._place for name in names], dtype=bool)
-            self._last_places = np.array(
-                [self._place[name] for name in names if name in self._place], dtype=np.intp
-            )
-        places = self._last_places
-        if len(places) < len(values):
-            values = values[self._last_has_place]
+        values, n = _numbers(x), self.capacity or 0
+        places = np.fromiter(map(self._place.get, x, repeat(-1)), np.intp, len(x))
+        if (has_place := places >= 0).sum() < len(places):
+            places, values = places[has_place], values[has_place]
         if self._fill == 0.0 and len(places) < _SPARSE_SHARE * n:
             order = places.argsort()
             return sparse_row(places[order], values[order], n)
