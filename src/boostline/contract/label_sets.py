@@ -200,15 +200,6 @@ class LabelSets:
         k, names = max(one.n_labels for one in parts), parts[0].names
         n = sum(one.n for one in parts)
         unknown = any(one.has_unknown for one in parts)
-        if all(one._masks and one.n_labels == k for one in parts):
-            relevant = np.concatenate([one.is_relevant for one in parts])
-            if not unknown:
-                return cls(n, k, masks=(relevant, None), names=names)
-            hidden = [
-                np.zeros_like(one.is_relevant) if one.is_unknown is None else one.is_unknown
-                for one in parts
-            ]
-            return cls(n, k, masks=(relevant, np.concatenate(hidden)), names=names)
         lists = LabelLists.concat([one.relevant for one in parts])
-        hidden_lists = LabelLists.concat([one.unknown for one in parts]) if unknown else None
-        return cls(n, k, lists=(lists, hidden_lists), names=names)
+        hidden = LabelLists.concat([one.unknown for one in parts]) if unknown else None
+        return cls(n, k, lists=(lists, hidden), names=names)

@@ -305,32 +305,19 @@ def unknown_values(values: NDArray[Any], is_one: BoolArray, name: str) -> BoolAr
 
 def _with_unknown(sets: LabelSets, also: LabelSets, name: str) -> LabelSets:
     """The same sets with more unknown labels."""
-    if sets._masks and also._masks:
-        both = sets.is_relevant & also.is_relevant
-        if both.any():
-            row, label = (int(i[0]) for i in np.nonzero(both))
-            raise ValueError(_overlap(label, row, name))
-        hidden = also.is_relevant
-        if sets._masks[1] is not None:
-            hidden = hidden | sets._masks[1]
-        masks = (sets.is_relevant, hidden if hidden.any() else None)
-        return LabelSets(sets.n, sets.n_labels, masks=masks, names=sets.names)
     k = sets.n_labels
     relevant, told, marked = (
         one.rows * k + one.values for one in (sets.relevant, also.relevant, sets.unknown)
     )
     common = np.intersect1d(relevant, told)
     if len(common):
-        raise ValueError(_overlap(int(common[0] % k), int(common[0] // k), name))
+        raise ValueError(
+            f"unknown has label {common[0] % k} of row {common[0] // k}, but must not have labels that are in {name} "
+            "too"
+        )
     places = np.union1d(told, marked)
     unknown = LabelLists.from_pairs(places // k, places % k, sets.n) if len(places) else None
     return LabelSets(sets.n, k, lists=(sets.relevant, unknown), names=sets.names)
-
-
-def _overlap(label: int, row: int, name: str) -> str:
-    return (
-        f"unknown has label {label} of row {row}, but must not have labels that are in {name} too"
-    )
 
 
 def _is_bool(value: Any) -> bool:
