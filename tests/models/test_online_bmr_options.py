@@ -44,7 +44,7 @@ def test_costs_are_those_of_the_definition(name):
         for i in range(5):
             phi = np.array(
                 [
-                    potentials.potential(loss, 4 - i, scores[i] + unit, y, clipped)
+                    potentials.potential(loss, 4 - i, scores[i] + unit, y, clipped)[0]
                     for unit in np.eye(4)
                 ]
             )

@@ -5,9 +5,7 @@
 
 from boostline.potentials.step_tables import StepTable, step_table
 from boostline.potentials.values import (
-    Estimate,
     costs,
-    estimate,
     largest_weight,
     pair_potential,
     potential,
@@ -17,12 +15,10 @@ from boostline.potentials.values import (
 from boostline.potentials.walk import baseline, clipped_edge, exponential_rate, walk_law
 
 __all__ = [
-    "Estimate",
     "StepTable",
     "baseline",
     "clipped_edge",
     "costs",
-    "estimate",
     "exponential_rate",
     "largest_weight",
     "pair_potential",

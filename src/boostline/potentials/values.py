@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,13 +25,6 @@ from numpy.typing import ArrayLike
 from boostline.array_types import BoolArray, FloatArray
 from boostline.losses import Exponential, GeneralLoss, Hinge, Loss, PairLoss, Rank
 from boostline.potentials.walk import baseline, exponential_rate, walk_law
-
-
-class Estimate(NamedTuple):
-    """A value with its standard error, 0 where the value is exact."""
-
-    value: float
-    standard_error: float
 
 
 def pair_potential(
@@ -74,7 +66,7 @@ def pair_potential(
     return np.asarray((loss.pair(x[..., None] + z) * law).sum(axis=-1), dtype=np.float64)
 
 
-def estimate(
+def potential(
     loss: Loss,
     n: int,
     scores: ArrayLike,
@@ -84,8 +76,8 @@ def estimate(
     irrelevant: ArrayLike | None = None,
     draws: int = 1000,
     seed: int | Sequence[int] = 0,
-) -> Estimate:
-    """phi^n(s) with its standard error: exact for sums over pairs, else a Monte Carlo mean.
+) -> tuple[float, float]:
+    """phi^n(s), exact for sums over pairs, else a Monte Carlo mean; and its standard error, 0 if exact.
 
     Parameters
     ----------
@@ -101,44 +93,21 @@ def estimate(
 
     Examples
     --------
-    >>> relevant = np.array([True, False, False])
-    >>> estimate(Exponential(), 0, [1.0, 0.0, 1.0], relevant, edge=0.1).standard_error
-    0.0
+    >>> value, error = potential(Hinge(), 1, [0.0, 0.0], np.array([True, False]), edge=0.2)
+    >>> round(value, 12), error
+    (0.8, 0.0)
     """
     s, mask, rest = _example(scores, relevant, irrelevant)
     if not mask.any() or not rest.any():
-        return Estimate(0.0, 0.0)
+        return 0.0, 0.0
     if isinstance(loss, GeneralLoss):
         walks = _draw_votes(mask, n, edge, draws, seed)
         found = loss.values(mask, s + walks)
-        return Estimate(float(found.mean()), float(_standard_error(found)))
+        return float(found.mean()), float(_standard_error(found))
     pair_loss = _need_pairs(loss)
     differences = s[rest][:, None] - s[mask][None, :]
     g = pair_potential(pair_loss, n, differences, len(mask), int(mask.sum()), edge)
-    return Estimate(float(g.mean()), 0.0)
-
-
-def potential(
-    loss: Loss,
-    n: int,
-    scores: ArrayLike,
-    relevant: ArrayLike,
-    edge: float,
-    *,
-    irrelevant: ArrayLike | None = None,
-    draws: int = 1000,
-    seed: int | Sequence[int] = 0,
-) -> float:
-    """phi^n(s), the value of `estimate`.
-
-    Examples
-    --------
-    >>> round(potential(Hinge(), 1, [0.0, 0.0], np.array([True, False]), edge=0.2), 12)
-    0.8
-    """
-    return estimate(
-        loss, n, scores, relevant, edge, irrelevant=irrelevant, draws=draws, seed=seed
-    ).value
+    return float(g.mean()), 0.0
 
 
 def start_potential(
