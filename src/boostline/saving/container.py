@@ -23,6 +23,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from boostline.saving.errors import LoadError
+
 KEY = "boostline"
 DTYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"),
@@ -44,10 +46,6 @@ _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 MAX_HEADER_BYTES = 64 * 2**20
 _CHUNK = 2**20
 _ALIGNMENT = 8
-
-
-class DamagedError(ValueError):
-    """The bytes are not what they should be."""
 
 
 @dataclass(frozen=True)
@@ -148,9 +146,9 @@ class ArrayFile:
         file.seek(0)
         length = int.from_bytes(file.read(8), "little")
         if size < 8 or length > size - 8:
-            raise DamagedError("it is incomplete, or not a model")
+            raise LoadError("it is incomplete, or not a model")
         if length > MAX_HEADER_BYTES:
-            raise DamagedError(f"its header claims {length} bytes")
+            raise LoadError(f"its header claims {length} bytes")
         header = _parse(file.read(length), "header")
         self._text = _text(header.pop("__metadata__", None))
         self._first = 8 + length
@@ -161,7 +159,7 @@ class ArrayFile:
         """The JSON object beside the arrays, in the one form in which it is written."""
         metadata = _parse(self._text.encode(), "description")
         if canonical_json(metadata) != self._text:
-            raise DamagedError("its description has been changed")
+            raise LoadError("its description has been changed")
         return metadata
 
     def check_digest(self, metadata: Mapping[str, Any]) -> None:
@@ -180,31 +178,31 @@ class ArrayFile:
                 digest.update(part)
                 left -= len(part)
         if digest.hexdigest() != metadata.get("sha256"):
-            raise DamagedError("it is damaged: its SHA-256 is not the one that was written")
+            raise LoadError("it is damaged: its SHA-256 is not the one that was written")
 
     def read_into(self, name: str, first: int, buffer: memoryview) -> None:
         """Fill a buffer with the bytes of an array from the given one on."""
         entry = self.entries[name]
         if first + len(buffer) > entry.stop - entry.start:
-            raise DamagedError(f"the array {name!r} is too short")
+            raise LoadError(f"the array {name!r} is too short")
         self._file.seek(self._first + entry.start + first)
         self._fill(buffer)
 
     def read(self, name: str) -> NDArray[Any]:
         """Read one array."""
         if name not in self.entries:
-            raise DamagedError(f"it has no array {name!r}")
+            raise LoadError(f"it has no array {name!r}")
         entry = self.entries[name]
         array = np.empty(entry.shape, entry.dtype)
         self._file.seek(self._first + entry.start)
         self._fill(bytes_of(array))
         if entry.dtype == np.bool_ and (array.view(np.uint8) > 1).any():
-            raise DamagedError(f"the array {name!r} has a bool that is neither 0 nor 1")
+            raise LoadError(f"the array {name!r} has a bool that is neither 0 nor 1")
         return array
 
     def _fill(self, view: memoryview) -> None:
         if self._file.readinto(view) != len(view):  # type: ignore[attr-defined]
-            raise DamagedError("it is incomplete")
+            raise LoadError("it is incomplete")
 
 
 def bytes_of(array: NDArray[Any]) -> memoryview:
@@ -226,9 +224,9 @@ def _parse(encoded: bytes, what: str) -> dict[str, Any]:
     try:
         value = json.loads(encoded.decode("utf-8"), object_pairs_hook=_no_duplicates)
     except (ValueError, RecursionError) as error:
-        raise DamagedError(f"its {what} is damaged: {error}") from error
+        raise LoadError(f"its {what} is damaged: {error}") from error
     if not isinstance(value, dict):
-        raise DamagedError(f"its {what} is not a JSON object")
+        raise LoadError(f"its {what} is not a JSON object")
     return value
 
 
@@ -241,27 +239,27 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _text(metadata: Any) -> str:
     if not isinstance(metadata, dict) or not isinstance(metadata.get(KEY), str):
-        raise DamagedError("it is not a boostline model: its header has no boostline entry")
+        raise LoadError("it is not a boostline model: its header has no boostline entry")
     if len(metadata) != 1:
-        raise DamagedError("its header has entries besides boostline's")
+        raise LoadError("its header has entries besides boostline's")
     return str(metadata[KEY])
 
 
 def _entry(name: str, value: Any) -> Entry:
     if not isinstance(value, dict) or set(value) != {"dtype", "shape", "data_offsets"}:
-        raise DamagedError(f"the array {name!r} has a wrong description")
+        raise LoadError(f"the array {name!r} has a wrong description")
     shape, offsets = value["shape"], value["data_offsets"]
     for numbers in (shape, offsets):
         if not isinstance(numbers, list) or not all(type(n) is int and n >= 0 for n in numbers):
-            raise DamagedError(f"the array {name!r} has an invalid shape or position")
+            raise LoadError(f"the array {name!r} has an invalid shape or position")
     if not isinstance(value["dtype"], str) or value["dtype"] not in DTYPES:
-        raise DamagedError(f"the array {name!r} is of the unknown type {value['dtype']!r}")
+        raise LoadError(f"the array {name!r} is of the unknown type {value['dtype']!r}")
     dtype = DTYPES[value["dtype"]]
     # NumPy refuses more axes, and counts elements in 63 bits even of arrays that are empty.
     if len(shape) > 32 or any(n >= 2**60 for n in shape):
-        raise DamagedError(f"the array {name!r} has an impossible shape")
+        raise LoadError(f"the array {name!r} has an impossible shape")
     if len(offsets) != 2 or offsets[1] - offsets[0] != math.prod(shape) * dtype.itemsize:
-        raise DamagedError(f"the array {name!r} does not fit its position")
+        raise LoadError(f"the array {name!r} does not fit its position")
     return Entry(dtype, tuple(shape), offsets[0], offsets[1])
 
 
@@ -270,7 +268,7 @@ def _check_places(entries: Mapping[str, Entry], size: int) -> None:
     position = 0
     for entry in sorted(entries.values(), key=lambda e: (e.start, e.stop)):
         if entry.start != position:
-            raise DamagedError("its arrays overlap or leave gaps")
+            raise LoadError("its arrays overlap or leave gaps")
         position = entry.stop
     if position != size:
-        raise DamagedError(f"it has {size} bytes of arrays, but must have {position}")
+        raise LoadError(f"it has {size} bytes of arrays, but must have {position}")

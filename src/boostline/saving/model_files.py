@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -21,7 +22,6 @@ from boostline.learners.python import FromPython
 from boostline.saving.atomic import replace_file
 from boostline.saving.container import (
     ArrayFile,
-    DamagedError,
     canonical_json,
     stored,
     write,
@@ -188,7 +188,7 @@ def load_with_extra(
     max_bytes: int | None = None,
 ) -> tuple[Any, dict[str, Any]]:
     """Load a model and what was saved with it as ``extra``; see `load`."""
-    with _Opened(path) as file:
+    with _opened(path) as file:
         metadata = _checked_metadata(file)
         file.check_digest(metadata)
         model: Any = _build(file, metadata, learners, max_bytes)
@@ -212,7 +212,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     ...     read_header(os.path.join(folder, "m.blm"))["config"]["n_labels"]
     2
     """
-    with _Opened(path) as file:
+    with _opened(path) as file:
         metadata = _checked_metadata(file)
         arrays = {name: (entry.dtype.name, entry.shape) for name, entry in file.entries.items()}
     return {
@@ -223,34 +223,25 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     }
 
 
-class _Opened:
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[ArrayFile]:
     """An open model file. All errors in it become a `LoadError` that names the file."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = os.fspath(path)
-
-    def __enter__(self) -> ArrayFile:
-        # A missing file and one that may not be read are no fault of the file: these errors pass as they are.
+    # A missing file and one that may not be read are no fault of the file: these errors pass as they are.
+    try:
+        opened = open(path, "rb")  # noqa: SIM115 - closed below
+    except IsADirectoryError as error:
+        raise LoadError(f"{os.fspath(path)} is a folder, not a model") from error
+    with opened as file:
         try:
-            self._file = open(self._path, "rb")  # closed in __exit__
-        except IsADirectoryError as error:
-            raise LoadError(f"{self._path} is a folder, not a model") from error
-        try:
-            return ArrayFile(self._file)
+            yield ArrayFile(file)
+        except LoadError as error:
+            raise LoadError(f"{os.fspath(path)} cannot be loaded: {error}") from error
+        except MemoryError as error:
+            what = f"{os.fspath(path)} cannot be loaded: there is no memory for it"
+            raise LoadError(what) from error
         except Exception as error:
-            self.__exit__(type(error), error)
-            raise
-
-    def __exit__(self, kind: type[BaseException] | None, error: Any, *_: object) -> None:
-        self._file.close()
-        if kind is None or not issubclass(kind, Exception):
-            return
-        if issubclass(kind, DamagedError | LoadError):
-            raise LoadError(f"{self._path} cannot be loaded: {error}") from error
-        if issubclass(kind, MemoryError):
-            raise LoadError(f"{self._path} cannot be loaded: there is no memory for it") from error
-        what = f"it lacks {error}" if issubclass(kind, KeyError) else error or kind.__name__
-        raise LoadError(f"{self._path} does not describe a model: {what}") from error
+            what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+            raise LoadError(f"{os.fspath(path)} does not describe a model: {what}") from error
 
 
 def _checked_metadata(file: ArrayFile) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostline.saving.container import DamagedError, dtype_name
+from boostline.saving.container import dtype_name
+from boostline.saving.errors import LoadError
 
 # JSON readers refuse longer whole numbers (sys.set_int_max_str_digits).
 _MAX_INT_BITS = 10_000
@@ -29,48 +31,40 @@ def pack(value: Any, prefix: str, arrays: dict[str, NDArray[Any]]) -> Any:
     >>> list(arrays)
     ['python.0.0']
     """
-    return _Packer(prefix, arrays).pack(value, "the state")
+    numbers = itertools.count()
 
-
-class _Packer:
-    def __init__(self, prefix: str, arrays: dict[str, NDArray[Any]]) -> None:
-        self._prefix = prefix
-        self._arrays = arrays
-        self._count = 0
-
-    def pack(self, value: Any, where: str) -> Any:
+    def packed(value: Any, where: str) -> Any:
         if isinstance(value, np.ndarray | np.generic):
             array = np.asarray(value)
             if dtype_name(array.dtype) is None:
                 raise TypeError(
-                    f"{self._prefix}: {where} is an array of {array.dtype}, which the format does not have"
+                    f"{prefix}: {where} is an array of {array.dtype}, which the format does not have"
                 )
-            name = f"{self._prefix}.{self._count}"
-            self._count += 1
-            self._arrays[name] = array
+            name = f"{prefix}.{next(numbers)}"
+            arrays[name] = array
             return {"scalar" if isinstance(value, np.generic) else "array": name}
         if isinstance(value, dict):
-            items = []
-            for key, item in value.items():
+            for key in value:
                 if type(key) not in (str, int, bool):
                     raise TypeError(
-                        f"{self._prefix}: {where} has the key {key!r}, but keys are strings or whole numbers"
+                        f"{prefix}: {where} has the key {key!r}, but keys are strings or whole numbers"
                     )
-                items.append([key, self.pack(item, f"{where}[{key!r}]")])
-            return {"dict": items}
+            return {"dict": [[key, packed(v, f"{where}[{key!r}]")] for key, v in value.items()]}
         if type(value) in (list, tuple):
             kind = "list" if type(value) is list else "tuple"
-            return {kind: [self.pack(v, f"{where}[{i}]") for i, v in enumerate(value)]}
+            return {kind: [packed(v, f"{where}[{i}]") for i, v in enumerate(value)]}
         if isinstance(value, float) and not math.isfinite(value):
             return {"float": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
         if type(value) is int and value.bit_length() > _MAX_INT_BITS:
-            raise TypeError(f"{self._prefix}: {where} is a whole number of too many digits")
+            raise TypeError(f"{prefix}: {where} is a whole number of too many digits")
         if value is None or type(value) in (str, int, float, bool):
             return {"value": value}
         raise TypeError(
-            f"{self._prefix}: {where} is a {type(value).__name__}; a state has dicts, lists, tuples, strings, "
+            f"{prefix}: {where} is a {type(value).__name__}; a state has dicts, lists, tuples, strings, "
             "numbers, bools, None and arrays"
         )
+
+    return packed(value, "the state")
 
 
 def unpack(packed: Any, read: Callable[[str], NDArray[Any]]) -> Any:
@@ -82,7 +76,7 @@ def unpack(packed: Any, read: Callable[[str], NDArray[Any]]) -> Any:
     (3, inf)
     """
     if not isinstance(packed, dict) or len(packed) != 1:
-        raise DamagedError("a state has a wrong description")
+        raise LoadError("a state has a wrong description")
     [(kind, content)] = packed.items()
     match kind:
         case "array":
@@ -99,4 +93,4 @@ def unpack(packed: Any, read: Callable[[str], NDArray[Any]]) -> Any:
             return _NOT_FINITE[content]
         case "value":
             return content
-    raise DamagedError(f"a state has a part of the unknown kind {kind!r}")
+    raise LoadError(f"a state has a part of the unknown kind {kind!r}")
