@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from boostline import potentials
+from boostline.lab.theory.bounds_online_bmr import largest_weight
 from boostline.losses import Exponential, GeneralLoss, Hinge, Logistic, PairwiseLoss, Rank
-from boostline.potentials import baseline, costs, largest_weight, potential, step_table
+from boostline.potentials import baseline, costs, potential, step_table
 
 PAIR_LOSSES = [
     Rank(),

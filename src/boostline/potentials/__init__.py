@@ -6,7 +6,6 @@
 from boostline.potentials.step_tables import StepTable, step_table
 from boostline.potentials.values import (
     costs,
-    largest_weight,
     pair_potential,
     potential,
     start_potential,
@@ -20,7 +19,6 @@ __all__ = [
     "clipped_edge",
     "costs",
     "exponential_rate",
-    "largest_weight",
     "pair_potential",
     "potential",
     "start_potential",

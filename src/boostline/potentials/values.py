@@ -183,26 +183,6 @@ def costs(
     return result, np.zeros(len(mask))
 
 
-def largest_weight(
-    loss: PairLoss, n: int, n_past: int, n_labels: int, n_relevant: int, edge: float
-) -> float:
-    """Bound on w = max c - min c over all votes of n_past learners, with n learners to come.
-
-    Moving one vote from l to r changes at most |Y| + |I| pairs by D_n each, so
-    w <= (1/|Y| + 1/|I|) max D_n, the maximum over the d that n_past votes can reach.
-
-    Examples
-    --------
-    >>> largest_weight(Hinge(), n=5, n_past=20, n_labels=4, n_relevant=1, edge=0.1)
-    1.3333333333333333
-    """
-    # D_n of a convex loss is nondecreasing; another loss meets single-label votes, so integers.
-    lowest = float(n_past) if loss.convex else -n_past - 1.0
-    d = np.arange(lowest, n_past + 1.0)
-    g = pair_potential(loss, n, np.append(d, d[-1] + 1.0), n_labels, n_relevant, edge)
-    return (1.0 / n_relevant + 1.0 / (n_labels - n_relevant)) * float(np.diff(g).max())
-
-
 def _example(
     scores: ArrayLike, relevant: ArrayLike, irrelevant: ArrayLike | None
 ) -> tuple[FloatArray, BoolArray, BoolArray]:

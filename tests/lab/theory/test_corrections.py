@@ -9,6 +9,7 @@ import pytest
 import boostline as bl
 from boostline import losses, potentials
 from boostline.lab.theory import adversary, bounds, edges
+from boostline.lab.theory.bounds_online_bmr import largest_weight
 from boostline.lab.theory.optimality import _tail_exponent, _weight_sum
 
 
@@ -118,7 +119,7 @@ def test_the_sharper_factors_of_the_hinge_loss():
         assert found <= factor * math.exp(-(gamma**2) * n / 2) * (1 + 1e-9)
         assert factor <= n + 1
         assert factor < 0.2 * (n + 1) or n <= 10
-        weight = potentials.largest_weight(losses.Hinge(), n - 1, 3 * n, k, size, gamma)
+        weight = largest_weight(losses.Hinge(), n - 1, 3 * n, k, size, gamma)
         assert weight <= k / (k - 1) + 1e-9 and k / (k - 1) <= 2
 
 
@@ -134,10 +135,10 @@ def test_weights_of_costs_may_exceed_1_and_what_bounds_them():
 
 def test_the_bound_on_the_weights_of_the_rank_loss_is_finite_at_the_last_learner():
     """Table 1 has 1 / sqrt(N - i), which is infinite at i = N: there w is (1/|Y| + 1/|Y^c|) / 2."""
-    assert potentials.largest_weight(losses.Rank(), 0, 9, 4, 2, 0.1) == pytest.approx(0.5)
+    assert largest_weight(losses.Rank(), 0, 9, 4, 2, 0.1) == pytest.approx(0.5)
     n, k, gamma = 12, 3, 0.1
     one_by_one = sum(
-        max(potentials.largest_weight(losses.Rank(), n - i, i - 1, k, m, gamma) for m in (1, 2))
+        max(largest_weight(losses.Rank(), n - i, i - 1, k, m, gamma) for m in (1, 2))
         for i in range(1, n + 1)
     )
     assert _weight_sum(k, n, gamma) == pytest.approx(one_by_one, rel=1e-12)

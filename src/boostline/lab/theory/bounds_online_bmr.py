@@ -10,7 +10,7 @@ import numpy as np
 from boostline.lab.theory.bound import Bound
 from boostline.lab.theory.history import History
 from boostline.losses import Hinge, PairLoss, Rank
-from boostline.potentials import clipped_edge, largest_weight
+from boostline.potentials import clipped_edge, pair_potential
 
 #: Of the regret of edge="auto": 1/sqrt 2 + 1 + sqrt 2 / (sqrt 2 - 1) (docs/theory.md).
 REGRET_FACTOR = 1 / math.sqrt(2) + 1 + math.sqrt(2) / (math.sqrt(2) - 1)
@@ -275,3 +275,23 @@ def _probability(history: History, excess_loss: float | None, delta: float | Non
             f"delta is {delta}, but must be that of OnlineWLC if excess_loss is given, between 0 and 1"
         )
     return max(0.0, 1.0 - history.n_learners * delta)
+
+
+def largest_weight(
+    loss: PairLoss, n: int, n_past: int, n_labels: int, n_relevant: int, edge: float
+) -> float:
+    """Bound on w = max c - min c over all votes of n_past learners, with n learners to come.
+
+    Moving one vote from l to r changes at most |Y| + |I| pairs by D_n each, so
+    w <= (1/|Y| + 1/|I|) max D_n, the maximum over the d that n_past votes can reach.
+
+    Examples
+    --------
+    >>> largest_weight(Hinge(), n=5, n_past=20, n_labels=4, n_relevant=1, edge=0.1)
+    1.3333333333333333
+    """
+    # D_n of a convex loss is nondecreasing; another loss meets single-label votes, so integers.
+    lowest = float(n_past) if loss.convex else -n_past - 1.0
+    d = np.arange(lowest, n_past + 1.0)
+    g = pair_potential(loss, n, np.append(d, d[-1] + 1.0), n_labels, n_relevant, edge)
+    return (1.0 / n_relevant + 1.0 / (n_labels - n_relevant)) * float(np.diff(g).max())

@@ -19,7 +19,7 @@ BARS = 3.0
 
 
 def _weight_sum(k: int, n: int, edge: float) -> float:
-    """Sum over the learners of an upper bound on w^{i*}, for any label set: `potentials.largest_weight` of each."""
+    """Sum over the learners of an upper bound on w^{i*}, for any label set: `largest_weight` of each."""
     found = np.zeros(n)
     for size in range(1, k):
         table = step_table(Rank(), n, k, size, edge)
