@@ -10,6 +10,7 @@ from boostline.learners import Description, from_config
 from boostline.saving.container import ArrayFile
 from boostline.saving.errors import LoadError
 from boostline.saving.limits import MOST_VOTES, least_bytes, machine_bytes
+from boostline.saving.states import by_owner
 
 
 def check_size(config: dict[str, Any], file: ArrayFile, max_bytes: int | None) -> None:
@@ -42,14 +43,11 @@ def _check_stored(
             raise LoadError(
                 f"its array {name} does not match {n_labels} labels and {votes} learners"
             )
-    held: dict[str, int] = {}
-    for name, entry in file.entries.items():
-        part, _, rest = name.partition(".")
-        if part == "learners":
-            owner = rest.partition(".")[0]
-            held[owner] = held.get(owner, 0) + entry.stop - entry.start
+    names = by_owner(file.entries)
     for i, description in described.items():
-        needed, found = description.least_bytes(n_labels, n_features), held.get(str(i), 0)
+        needed = description.least_bytes(n_labels, n_features)
+        entries = [file.entries[name] for name in names.get(str(i), [])]
+        found = sum(entry.stop - entry.start for entry in entries)
         if needed > found:
             raise LoadError(
                 f"learner {i} with {n_labels} labels and {n_features} features has at least {needed} bytes of arrays, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -72,39 +72,32 @@ def restore(
 ) -> None:
     """Fill a model with learners of these kinds, piece by piece; every array must be there, fit, and belong to one."""
     source = _InMemory(arrays) if isinstance(arrays, Mapping) else arrays
-    of_learner, own = _by_owner(source)
-    if core is None:
-        _check_names(own, (), "the booster")
-    else:
-        _fill(core, OWN, source, own)
-        _check_names(own, [*core.hold(lambda state: held(state, OWN))], "the booster")
-    for i, kind in enumerate(kinds):
-        given = of_learner.pop(str(i), [])
-        if core is None or kind == "python":
-            _check_names(given, (), f"learner {i}")
-        else:
+    names = by_owner(source.entries)
+    for i, kind in enumerate(["booster", *kinds], OWN):
+        given, wanted = names.pop(None if i == OWN else str(i), []), list[str]()
+        if core is not None and kind != "python":
             _fill(core, i, source, given)
             # Which arrays there are may depend on how far it has come: so compare with what it has now.
-            _check_names(given, [*core.hold(functools.partial(held, learner=i))], f"learner {i}")
-    if of_learner:
+            wanted = [*core.hold(functools.partial(held, learner=i))]
+        _check_names(given, wanted, "the booster" if i == OWN else f"learner {i}")
+    if names:
         raise LoadError(
-            f"it has arrays of learner {next(iter(of_learner))}, but the model has {len(kinds)} learners"
+            f"it has arrays of learner {next(iter(names))}, but the model has {len(kinds)} learners"
         )
 
 
-def _by_owner(source: Source) -> tuple[dict[str, list[str]], list[str]]:
-    """Names of the arrays of each learner (by its number, as text), and of the booster itself."""
-    of_learner: dict[str, list[str]] = {}
-    own = []
-    for name in sorted(source.entries):
+def by_owner(entries: Iterable[str]) -> dict[str | None, list[str]]:
+    """Names of the arrays of each learner, by its number as text, and of the booster itself (None)."""
+    names: dict[str | None, list[str]] = {}
+    for name in sorted(entries):
         part, _, rest = name.partition(".")
         if part == "learners" and rest:
-            of_learner.setdefault(rest.partition(".")[0], []).append(name)
+            names.setdefault(rest.partition(".")[0], []).append(name)
         elif not rest or part == "rival":
-            own.append(name)
+            names.setdefault(None, []).append(name)
         elif part not in ("python", "text", "extra"):
             raise LoadError(f"it has an unexpected array {name!r}")
-    return of_learner, own
+    return names
 
 
 def _fill(native: _core.Model, learner: int, source: Source, names: Sequence[str]) -> None:
