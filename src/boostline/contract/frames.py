@@ -163,12 +163,13 @@ def _mismatch(given: Sequence[Any], wanted: Sequence[Any], name: str, what: str)
 
 
 def _columns(names: Sequence[Any], near: Sequence[Any] = ()) -> str:
-    shown = [f"{one!r}{_suggestion(one, near)}" for one in names[:_MOST_SHOWN]]
+    shown = [f"{one!r}{suggestion(one, near)}" for one in names[:_MOST_SHOWN]]
     more = f", ... ({len(names)} in all)" if len(names) > _MOST_SHOWN else ""
     return f"column{'s' if len(names) > 1 else ''} {', '.join(shown)}{more}"
 
 
-def _suggestion(one: Any, candidates: Sequence[Any]) -> str:
+def suggestion(one: Any, candidates: Sequence[Any]) -> str:
+    """For an error, after a name: the candidate that may be meant; empty if there is none."""
     close = near_name(one, candidates)
     return "" if close is None else f" (is {close!r} meant?)"
 

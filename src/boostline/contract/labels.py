@@ -94,8 +94,7 @@ class LabelSpace:
             raise ValueError(
                 f"{said}, but labels must be whole numbers between 0 and {self.n_labels - 1}"
             )
-        near = frames.near_name(label, self.names)
-        meant = "" if near is None else f" (is {near!r} meant?)"
+        meant = frames.suggestion(label, self.names)
         raise ValueError(
             f"{said}{meant}, but labels must be those of the model: {frames.shortened(self.names)}"
         )

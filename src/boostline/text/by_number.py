@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from boostline.contract.label_sets import UNKNOWN, LabelLists, LabelSets
+from boostline.contract.label_sets import UNKNOWN, LabelSets
+from boostline.contract.labels import LabelSpace
 from boostline.text.ranker import TextRanker
 
 
@@ -18,14 +19,9 @@ def learn_texts(model: TextRanker, texts: Any, tags: Any) -> tuple[Any, LabelSet
     room = model.booster.n_labels
     below = np.full((len(scores), room), -1.0)  # scores are shares of 1: this is below all of them
     below[:, : scores.shape[1]] = np.where(np.isfinite(scores), scores, -1.0)
-    known = [{places[tag]: value for tag, value in row.items()} for row in tags]
-    relevant = [sorted(place for place, value in row.items() if value) for row in known]
-    unknown = [
-        [*sorted(p for p, value in row.items() if value is None), *range(len(places), room)]
-        for row in known
-    ]
-    lists = LabelLists.of(relevant), LabelLists.of(unknown)
-    return below, LabelSets(len(known), room, lists=lists)
+    to_come = dict.fromkeys(range(len(places), room))  # None: unknown
+    known = [{places[tag]: value for tag, value in row.items()} | to_come for row in tags]
+    return below, LabelSpace(room).read(known, len(known), False)
 
 
 class TextsByNumber:

@@ -62,8 +62,7 @@ def _named(text: str | Sequence[str]) -> list[str]:
 def _column(frame: Any, name: str) -> Any:
     names = list(frame.columns)
     if name not in names:
-        near = frames.near_name(name, names)
-        meant = f" (is {near!r} meant?)" if near else ""
+        meant = frames.suggestion(name, names)
         raise ValueError(f"X has no column {name!r}{meant}; it has {frames.shortened(names)}")
     return list(frame[name])
 
