@@ -191,7 +191,8 @@ class Classifier(base.MultiLabelClassifier):
 
     def score_one(self, x: Features) -> dict[Any, float]:
         """Score the known labels: higher is more relevant. Only the order has a meaning."""
-        return dict(zip(self._index, self._scores(x).tolist(), strict=True))
+        scores, _ = self._scores_and_probabilities(x)
+        return dict(zip(self._index, scores.tolist(), strict=True))
 
     def predict_one(self, x: Features, **kwargs: Any) -> dict[Any, bool]:
         """Return for each known label whether it is relevant; ``optimize`` says what the choice is good for.
@@ -229,12 +230,6 @@ class Classifier(base.MultiLabelClassifier):
 
         rows = [of_one(_first(X.iloc[i:])) for i in range(len(X))]
         return pd.DataFrame(rows, index=X.index, columns=list(self._index))
-
-    def _scores(self, x: Features) -> FloatArray:
-        if self._booster is None or self._booster.n_features is None:
-            return np.zeros(len(self._index))
-        self._follow_the_booster()
-        return self._booster.score(self._features.row(x)).reshape(-1)
 
     def _scores_and_probabilities(self, x: Features) -> tuple[FloatArray, FloatArray]:
         if self._booster is None or self._booster.n_features is None:
