@@ -89,34 +89,6 @@ def test_rows_of_all_workers_at_the_scores_of_the_merged_kernel(sparse):
     np.testing.assert_allclose(got[order], expected[wanted_order], atol=2e-5)
 
 
-@pytest.mark.parametrize("memory", [500, 50])
-def test_the_kernel_goes_on_to_renew_the_scores_of_merged_rows(memory):
-    """It keeps the points of the rows that are remembered last, in their order."""
-    rows, _, Y, weights = data(sparse=False)
-    model = committee(memory)
-    model.learn(rows[:N_SAMPLE], Y[:N_SAMPLE], weight=weights[:N_SAMPLE])
-    made = scale.finish(model, scale.merge(parts(model, rows, Y, weights, 3)))
-    before, after = model.state()["arrays"], made.state()["arrays"]
-    at = "learners.0.kernel."
-    n_new = int((after[PREFIX + "n_added"] - before[PREFIX + "n_added"])[0])
-    kept = after[at + "sweep.points"].reshape(-1, 5)
-    n_all = len(after[PREFIX + "point_importance"])
-    assert len(kept) == (
-        n_all - 40 if memory == 500 else memory
-    )  # the landmarks are not among them
-    assert sorted(after[at + "sweep.queue"]) == list(range(len(kept)))
-    assert after[at + "sweep.n_added"][0] >= before[at + "sweep.n_added"][0] + n_new
-    marks = after[at + "landmarks.unit"].reshape(-1, 5)
-    distance = np.linalg.norm(kept[:, None] - marks[None], axis=2)
-    values = np.exp(-distance / after[at + "landmarks.width"][0]) + 1.0
-    wanted = values @ after[at + "weights"].reshape(40, K)
-    n_merged = len(kept) - len(before[at + "sweep.points"]) // 5 if memory == 500 else 50
-    points = after[PREFIX + "points"].reshape(-1, K)
-    np.testing.assert_allclose(points[-n_merged:], wanted[-n_merged:], atol=2e-5)
-    made.learn(rows, Y, weight=weights)
-    assert np.isfinite(made.score(rows)).all()
-
-
 def test_the_order_of_merging_does_not_matter():
     rows, _, Y, weights = data(sparse=True)
     model = committee(

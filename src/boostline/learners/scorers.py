@@ -29,9 +29,6 @@ MOST_WORK = 2_000_000
 #: Numbers that neighbours read for a row: single precision, one after the other.
 MOST_NEIGHBOURS = 4_000_000
 
-#: Numbers of rows that a kernel keeps, to score them again: KernelScorer::kMostSwept.
-MOST_SWEPT = 2**22
-
 # Caps of learners in a sliding window are halved no further.
 _LEAST_CAP = 2**20
 
@@ -166,9 +163,7 @@ class OutputNeighbours(Scorer):
     def most_bytes(self, n_labels: int, n_features: int) -> int:
         k = n_labels
         points = (self.memory + BLOCK) * (8 * k + 4 * BLOCK + 16 + k + ROW)
-        # Rows that the kernel keeps for it, and scores on their way from there.
-        swept = 4 * min(self.memory * n_features, MOST_SWEPT) + 8 * BLOCK * (4 * k + 8)
-        return OBJECT + points + swept + 512 * k
+        return OBJECT + points + 512 * k
 
 
 @dataclass(frozen=True)

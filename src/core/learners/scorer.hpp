@@ -34,28 +34,6 @@ struct Lesson {
     double importance = 0.0;
 };
 
-// Scores of rows that were learned before, computed again for members that keep them.
-struct Renewals {
-    struct Batch {
-        std::size_t after, end;  // the row of the block with which they begin to hold; where its rows end
-    };
-    std::vector<Batch> batches;
-    std::vector<std::size_t> ages;  // of the rows at that time: how many were learned since
-    std::vector<float> scores;      // rows x labels
-
-    void clear() noexcept {
-        batches.clear();
-        ages.clear();
-        scores.clear();
-    }
-    void reserve(std::size_t n_batches, std::size_t n_rows, std::size_t n_labels) {
-        batches.reserve(n_batches);
-        ages.reserve(n_rows);
-        scores.reserve(n_rows * n_labels);
-    }
-    void fields(Fields& f) { f.memory(batches, ages, scores); }
-};
-
 // How raw scores become votes.
 enum class Vote {
     soft_clip,    // least squares: about 0 or 1, may be negative; h = (f + sqrt(f^2 + eps^2)) / 2
@@ -116,13 +94,15 @@ class Scorer {
         }
     }
 
-    // How many rows it keeps at the scores of the member that it reads; if these are renewed, it receives them before
-    // it learns the row, or block of rows, with which that happens.
-    virtual std::size_t n_kept_scores() const { return 0; }
-    virtual void receive(const Renewals*) noexcept {}
-    // Another member keeps its scores of so many rows: those that the last `learn` or `learn_block` has renewed.
-    virtual void renew_scores(std::size_t) {}
-    virtual Renewals* renewals() noexcept { return nullptr; }
+    // A scorer may keep past rows at the scores of the member that it reads. If the last `learn` of that member has
+    // computed scores of the last rows again (rows x labels, up to the row at hand), it receives them after its own.
+    virtual bool keeps_scores() const { return false; }
+    virtual void receive(const std::vector<float>& /*renewed*/) noexcept {}
+    virtual void renew_scores(bool /*is_kept*/) {}
+    virtual const std::vector<float>& renewed_scores() const noexcept {
+        static const std::vector<float> none;
+        return none;
+    }
 
     virtual void grow_labels(std::int32_t n) = 0;
     virtual void grow_features(std::int64_t n, bool were_missing) = 0;  // see Learner

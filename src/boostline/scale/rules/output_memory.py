@@ -1,7 +1,6 @@
 """Nearest neighbours in the space of a kernel's scores: rows of all workers, at the scores of the merged kernel.
 
-A worker remembers its last rows as the kernel sees them. Once the kernels are merged, the merged one scores them. A
-model that learns row by row renews the scores of the rows that it remembers by turns; the merged one goes on with that.
+A worker remembers its last rows as the kernel sees them. Once the kernels are merged, the merged one scores them.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 
 from boostline.array_types import Arrays
 from boostline.learners import Kernel, Member
-from boostline.learners.scorers import MOST_SWEPT
 from boostline.scale.memories import Column, count_rows
 from boostline.scale.row_blocks import MOST_CELLS, RowBlock
 from boostline.scale.rules.counts import CountedNeighbours
@@ -80,23 +78,6 @@ class OutputMemory(CountedNeighbours):
         points = self._scores(rows, out)
         columns = [*self.labels, Column("points", self.member.n_labels)]
         self.write_memory({**rows, "points": points.ravel()}, columns, out)
-        if self.inputs.is_dense and len(points):
-            self._write_sweep(rows["row_value"], int(common["weight"]), out)
-
-    def _write_sweep(self, new: NDArray[np.float32], n_learned: int, out: Arrays) -> None:
-        """Rows that the kernel will score again (row_sweep.hpp): those of before come first."""
-        prefix, width = self.member.reads[0].prefix + "sweep.", self.inputs.n_features
-        has_some = prefix + "n_added" in out
-        n_before = int(out[prefix + "n_added"][0]) if has_some else 0
-        old = out[prefix + "points"] if has_some else new[:0]
-        order = out[prefix + "queue"] if has_some else np.zeros(0, np.int32)
-        points = np.concatenate([old, new]).reshape(-1, width)
-        order = np.append(order, np.arange(len(old) // width, len(points), dtype=np.int32))
-        too_many = max(0, len(points) - min(self._capacity, MOST_SWEPT // width))
-        n_added = n_before + max(n_learned, len(new) // width)
-        out[prefix + "n_added"] = np.array([n_added], np.int64)
-        out[prefix + "points"] = points[too_many:].ravel()
-        out[prefix + "queue"] = (order[order >= too_many] - too_many).astype(np.int32)
 
     def _scores(self, rows: Arrays, out: Arrays) -> NDArray[np.float32]:
         """By the merged kernel; some at a time, as matrices of kernel values are large."""

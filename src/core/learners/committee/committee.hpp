@@ -75,9 +75,10 @@ class Committee final : public Learner {
         if (!(labels.importance > 0.0)) return;
         for (std::size_t i = 0; i < members_.size(); ++i)
             if (learns(i, labels)) {
-                if (renewed_by_[i] != kNobody) members_[i].scorer->receive(members_[renewed_by_[i]].scorer->renewals());
-                members_[i].scorer->learn(row_of(i, x, workspace_), targets_, labels.importance,
-                                          &workspace_.raw[i * n_labels_]);
+                Scorer& scorer = *members_[i].scorer;
+                scorer.learn(row_of(i, x, workspace_), targets_, labels.importance, &workspace_.raw[i * n_labels_]);
+                if (keeps_scores_of_one(members_[i]))
+                    scorer.receive(members_[members_[i].reads[0]].scorer->renewed_scores());
             }
     }
     bool uses_costs() const override { return false; }
@@ -155,7 +156,6 @@ class Committee final : public Learner {
         for (const Ahead& ahead : ahead_) {
             total += ahead.block.memory_bytes() +
                      (ahead.lessons.size() + ahead.ranked_lessons.size()) * (sizeof(Lesson) + n_labels_);
-            for (const Renewals& renewals : ahead.renewals) total += sizeof(Renewals) + Fields::bytes(renewals);
         }
         for (const Member& member : members_) total += member.scorer->memory_bytes();
         return total;
@@ -197,10 +197,9 @@ class Committee final : public Learner {
         }
     };
     // A block that is being learned, and what is to be learned of it; the second lessons are for members that want a
-    // pair to rank. And scores of rows before it that members found anew on the way.
+    // pair to rank.
     struct Ahead {
         Block block;
-        std::vector<Renewals> renewals;
         std::vector<Lesson> lessons, ranked_lessons;
     };
     // Whether every member learns from a row: there is a pair to rank, or a label is not known.
@@ -219,7 +218,6 @@ class Committee final : public Learner {
         Ahead& own = ahead_[0];
         own.block.resize(members_.size(), n, n_labels_);
         own.block.features.resize(n);
-        own.renewals.resize(members_.size());
         own.lessons.resize(std::max(own.lessons.size(), n));
         for (std::size_t r = 0; r < n; ++r) {
             own.block.features[r] = rows[r].x;
@@ -246,9 +244,7 @@ class Committee final : public Learner {
         const auto start = std::chrono::steady_clock::now();
         const Row* rows = rows_of(i, ahead.block.features.data(), n, ahead.block);
         Scorer& scorer = *members_[i].scorer;
-        if (renewed_by_[i] != kNobody) scorer.receive(&ahead.renewals[renewed_by_[i]]);
         scorer.learn_block(rows, lessons_of(i, ahead), n, n_labels_, ahead.block.raw_of(i));
-        if (Renewals* found = scorer.renewals()) std::swap(*found, ahead.renewals[i]);
         make_block_votes(i, n, ahead.block, votes, stride);
         seconds_[i] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
@@ -288,14 +284,14 @@ class Committee final : public Learner {
         if (n_votes_in_row_ > 0) votes[(n_votes_in_row_ - first_vote_) * n_labels_ + first_vote_ + i] = total;
     }
 
+    static bool keeps_scores_of_one(const Member& member) {
+        return member.reads.size() == 1 && member.scorer->keeps_scores();
+    }
     void find_first() {
-        renewed_by_.assign(members_.size(), kNobody);
         for (std::size_t i = 0; i < members_.size(); ++i) {
             const Member& member = members_[i];
             if (member.reads.empty()) first_.push_back(i);
-            if (member.reads.size() != 1 || member.scorer->n_kept_scores() == 0) continue;
-            renewed_by_[i] = member.reads[0];
-            members_[member.reads[0]].scorer->renew_scores(member.scorer->n_kept_scores());
+            if (keeps_scores_of_one(member)) members_[member.reads[0]].scorer->renew_scores(true);
         }
         seconds_.assign(members_.size(), 1.0);
     }
@@ -325,10 +321,7 @@ class Committee final : public Learner {
     bool shares_ = false;             // the block at hand among threads, which leave the readers for later
     std::size_t n_unfinished_ = 0;    // rows of the one before it
     std::vector<std::size_t> first_;  // members that read the features
-    // Whose renewed scores a member receives: the only one that it reads, if it keeps scores.
-    static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
-    std::vector<std::size_t> renewed_by_;
-    std::vector<double> seconds_;  // that each member took for its last block
+    std::vector<double> seconds_;     // that each member took for its last block
 };
 
 }  // namespace boostline

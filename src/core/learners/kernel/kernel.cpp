@@ -8,7 +8,6 @@ namespace boostline {
 void KernelScorer::prepare(const Row& x, const Targets& targets, double importance, const double* raw) {
     if (n_rows_ == n_landmarks_) {
         model_.make_room_to_learn();
-        make_room_to_sweep(1);
         return;
     }
     importance = std::max(importance, kLeastImportance);
@@ -58,12 +57,11 @@ std::size_t KernelScorer::make_room_for_block(const Row* x, const Lesson*, std::
         make_room_for_rows(total, ahead);
     else
         model_.make_room_for_block(kRowsTogether);
-    make_room_to_sweep(ahead);
     return ahead;
 }
 
 void KernelScorer::learn_block(const Row* x, const Lesson* lessons, std::size_t n, std::size_t k, double* raw) {
-    renewals_.clear();
+    release(renewed_scores_);
     for (std::size_t at = 0; at < n;) {
         if (n_rows_ == n_landmarks_)
             at += learn_with_landmarks(x, lessons, at, n, raw);
@@ -76,12 +74,9 @@ void KernelScorer::learn_block(const Row* x, const Lesson* lessons, std::size_t 
 
 void KernelScorer::learn(const Row&, const Targets& targets, double importance, const double* raw) noexcept {
     importance = std::max(importance, kLeastImportance);
-    renewals_.clear();
+    release(renewed_scores_);
     if (n_rows_ == n_landmarks_) {
         model_.learn(kernel_.data(), targets.value.data(), importance, raw);
-        if (!sweep_.is_used()) return;
-        sweep_.add(query_.point.data());
-        sweep(0);
     } else if (next_.made) {
         const std::unique_ptr<KernelScorer> made = std::move(next_.made);
         *this = std::move(*made);
@@ -129,8 +124,8 @@ void KernelScorer::make_room_for_rows(std::size_t n_entries, std::size_t n) {
 
 std::size_t KernelScorer::learn_with_landmarks(const Row* x, const Lesson* lessons, std::size_t at, std::size_t end,
                                                double* raw) {
-    const std::size_t width = padded(landmarks_.size()), d = landmarks_.n_features();
-    const std::size_t n = std::min({end - at, model_.covariance().n_until_flush(), n_until_sweep()});
+    const std::size_t width = padded(landmarks_.size());
+    const std::size_t n = std::min(end - at, model_.covariance().n_until_flush());
     if (landmarks_.is_dense()) {
         landmarks_.kernel_block(x + at, n, block_, width);
     } else {
@@ -141,10 +136,6 @@ std::size_t KernelScorer::learn_with_landmarks(const Row* x, const Lesson* lesso
         }
     }
     model_.learn_block(block_.kernel.data(), lessons + at, n, raw + at * n_labels_);
-    if (!sweep_.is_used()) return n;
-    for (std::size_t r = 0; r < n; ++r)
-        if (lessons[at + r].importance > 0.0) sweep_.add(&block_.points[r * d]);
-    if (lessons[at + n - 1].importance > 0.0) sweep(at + n - 1);
     return n;
 }
 

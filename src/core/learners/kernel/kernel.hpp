@@ -7,14 +7,12 @@
 // values, which goes on from the same solution: its covariance is (K W K + ridge K)^-1 = (K^-1 - (K + ridge / w)^-1) /
 // ridge.
 //
-// Where another member keeps its scores, they are renewed: at each fit those of all centres, as they would be if the
-// centre itself had not been learnt, y_i - a_i / (inverse)_ii; and later, when there are so many rows that a single one
-// hardly counts, those of as many rows as are learnt, by turns.
+// At each fit it renews its scores of all centres, for another member that keeps them: as they would be if the centre
+// itself had not been learnt, y_i - a_i / (inverse)_ii.
 #pragma once
 
 #include "core/learners/kernel/landmarks.hpp"
 #include "core/learners/kernel/least_squares.hpp"
-#include "core/learners/kernel/row_sweep.hpp"
 #include "core/learners/scorer.hpp"
 
 namespace boostline {
@@ -25,9 +23,6 @@ class KernelScorer final : public Scorer {
     static constexpr double kJitter = 1e-3;       // on the kernel at the end of the exact phase: rows may repeat
     static constexpr double kLeastImportance = 1e-9;
     static constexpr std::size_t kRowsTogether = PackedSymmetric::kPending;
-    static constexpr std::size_t kSweepFrom = 4;           // times as many rows as landmarks
-    static constexpr std::size_t kSwept = 64;              // rows at a time: who keeps scores goes through all for it
-    static constexpr std::size_t kMostSwept = 1ULL << 22;  // numbers that are kept of rows, to score them again
 
     KernelScorer(std::int32_t n_labels, std::int64_t n_features, std::int32_t n_landmarks, double ridge)
         : n_labels_(static_cast<std::size_t>(n_labels)),
@@ -62,8 +57,8 @@ class KernelScorer final : public Scorer {
     void learn_block(const Row* x, const Lesson* lessons, std::size_t n, std::size_t k, double* raw) override;
     void learn(const Row&, const Targets& targets, double importance, const double* raw) noexcept override;
 
-    void renew_scores(std::size_t n_rows) override { n_renewed_ = std::max(n_renewed_, n_rows); }
-    Renewals* renewals() noexcept override { return &renewals_; }
+    const std::vector<float>& renewed_scores() const noexcept override { return renewed_scores_; }
+    void renew_scores(bool is_kept) override { renews_scores_ = is_kept; }
 
     void grow_labels(std::int32_t n) override;
     // Features that come when the landmarks are complete are not looked at: no landmark has a value of theirs.
@@ -77,7 +72,7 @@ class KernelScorer final : public Scorer {
     KernelScorer as_new() const {
         KernelScorer fresh(static_cast<std::int32_t>(n_labels_), static_cast<std::int64_t>(n_features_),
                            static_cast<std::int32_t>(n_landmarks_), ridge_);
-        fresh.n_renewed_ = n_renewed_;
+        fresh.renews_scores_ = renews_scores_;
         return fresh;
     }
 
@@ -139,12 +134,7 @@ class KernelScorer final : public Scorer {
     // The end of the exact phase: what only it needs is freed.
     void finish(PackedSymmetric plain, const PackedSymmetric& inverse);
 
-    // Scores of past rows: of the centres at a fit, and of some rows each time that so many have been learnt.
     void renew_centres(const PackedSymmetric& inverse);
-    RowSweep new_sweep() const;
-    void make_room_to_sweep(std::size_t n_rows);
-    std::size_t n_until_sweep() const { return kSwept - static_cast<std::size_t>(sweep_.n_added()) % kSwept; }
-    void sweep(std::size_t after) noexcept;
 
     std::size_t n_labels_, n_features_, n_landmarks_;
     double ridge_;
@@ -153,9 +143,8 @@ class KernelScorer final : public Scorer {
     Landmarks landmarks_;
     RecursiveLeastSquares model_;              // while n_rows_ < n_landmarks_ its covariance is (K + ridge / w)^-1
     std::vector<double> importance_, labels_;  // of the rows, until n_landmarks_
-    std::size_t n_renewed_ = 0;                // rows whose scores somebody keeps
-    RowSweep sweep_;                           // of the rows after the landmarks, if they are dense
-    Renewals renewals_;
+    bool renews_scores_ = false;               // another member keeps them
+    std::vector<float> renewed_scores_;
 
     // Of the row between score_to_learn and learn.
     struct Next {  // a copy of a scorer copies none
@@ -170,9 +159,8 @@ class KernelScorer final : public Scorer {
     std::vector<double> kernel_, solution_, residual_;
     KernelBlock block_;         // of the rows of a block
     std::vector<double> base_;  // their products with the base of the inverse
-    std::vector<double> swept_scores_;
-    double border_ = 0.0;  // r of find_border
-    Next next_;            // what a fit leads to
+    double border_ = 0.0;       // r of find_border
+    Next next_;                 // what a fit leads to
 };
 
 }  // namespace boostline

@@ -51,7 +51,7 @@ void KernelScorer::fit() {
         });
         if (!is_noisy_sound || !is_plain_sound) continue;
         solve(noisy);
-        if (n_renewed_ > 0 && is_time_to_fit(n_rows_)) renew_centres(noisy);
+        if (renews_scores_ && is_time_to_fit(n_rows_)) renew_centres(noisy);
         if (last) return finish(std::move(plain), noisy);
         // No later than after as many rows more everything is found anew: what is rounded does not add up.
         model_.covariance() = std::move(noisy);
@@ -75,6 +75,16 @@ void KernelScorer::solve(const PackedSymmetric& inverse) {
     }
 }
 
+void KernelScorer::renew_centres(const PackedSymmetric& inverse) {
+    const std::vector<double>& a = model_.weights();
+    renewed_scores_.resize(n_rows_ * n_labels_);
+    for (std::size_t i = 0, at = 0; i < n_rows_; ++i) {
+        const double own = inverse.row(i)[i];
+        for (std::size_t l = 0; l < n_labels_; ++l, ++at)
+            renewed_scores_[at] = PointBlocks::to_float(labels_[at] - a[at] / own);
+    }
+}
+
 void KernelScorer::finish(PackedSymmetric plain, const PackedSymmetric& inverse) {
     for (std::size_t i = 0; i < n_rows_; ++i) {
         double* row = plain.row(i);
@@ -86,7 +96,6 @@ void KernelScorer::finish(PackedSymmetric plain, const PackedSymmetric& inverse)
     scale_ = FeatureScale();
     model_.weights().shrink_to_fit();
     for (auto* spent : {&importance_, &labels_, &solution_, &residual_}) release(*spent);
-    sweep_ = new_sweep();
 }
 
 }  // namespace boostline

@@ -10,7 +10,6 @@ void KernelScorer::grow_labels(std::int32_t n) {
     else
         widen(labels_, n_labels_, wide, 0.0);
     model_.grow_labels(wide);
-    sweep_.forget_rows();  // whoever keeps scores starts again
     n_labels_ = wide;
 }
 
@@ -28,8 +27,7 @@ void KernelScorer::reset() noexcept {
     model_ = RecursiveLeastSquares(0, n_labels_, ridge_);
     release(importance_);
     release(labels_);
-    sweep_ = RowSweep();
-    renewals_.clear();
+    release(renewed_scores_);
     next_.reset();
 }
 
@@ -48,12 +46,9 @@ void KernelScorer::fields(Fields& f) {
     }
     if (is_fit() || f.counts()) f.part("", model_, n_rows_);
     if (f.loads() && is_fit() && !is_full) model_.covariance().make_coarse(true);
-    if (f.loads() && is_full) sweep_ = new_sweep();
-    f.part("sweep.", sweep_, Standardise::kClip);
     f.part("", query_);
     f.part("", block_);
-    f.part("", renewals_);
-    f.memory(kernel_, solution_, residual_, base_, swept_scores_);
+    f.memory(kernel_, solution_, residual_, base_, renewed_scores_);
 }
 
 }  // namespace boostline

@@ -149,10 +149,6 @@ class Landmarks {
     void kernel_block(const Row* x, std::size_t n, KernelBlock& block, std::size_t stride) const {
         block.points.resize(n * d_);
         for (std::size_t r = 0; r < n; ++r) standardise_dense(standard(), x[r].dense, d_, &block.points[r * d_]);
-        kernel_of_points(n, block, stride);
-    }
-    // Of rows that are standardised already.
-    void kernel_of_points(std::size_t n, KernelBlock& block, std::size_t stride) const {
         const std::size_t width = PointBlocks::width(n_);
         block.squares.resize(n * width);
         block.kernel.resize(n * stride);

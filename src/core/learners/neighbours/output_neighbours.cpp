@@ -37,12 +37,8 @@ class OutputNeighboursScorer final : public Scorer {
         return n;
     }
     void learn_block(const Row* x, const Lesson* lessons, std::size_t n, std::size_t k, double* raw) override {
-        std::size_t batch = 0;
         for (std::size_t at = 0, m; at < n; at += m) {
             m = std::min(NearestMemory::kTogether, n - at);
-            const bool ends =
-                renewals_ != nullptr && batch < renewals_->batches.size() && renewals_->batches[batch].after < at + m;
-            if (ends) m = renewals_->batches[batch].after + 1 - at;
             std::vector<float>& points = scratch_.points;
             points.clear();
             for (std::size_t r = 0; r < m; ++r) {
@@ -50,16 +46,19 @@ class OutputNeighboursScorer final : public Scorer {
                 points.insert(points.end(), scratch_.point.begin(), scratch_.point.end());
             }
             nearest_.learn_block(points.data(), lessons + at, m, scratch_, raw + at * k);
-            if (ends) renew(batch++);
         }
     }
     void learn(const Row& x, const Targets& targets, double importance, const double*) noexcept override {
         place(x, scratch_);
         nearest_.add(scratch_.point.data(), targets.value.data(), importance);
-        for (std::size_t batch = 0; renewals_ != nullptr && batch < renewals_->batches.size(); ++batch) renew(batch);
     }
-    std::size_t n_kept_scores() const override { return memory_; }
-    void receive(const Renewals* renewals) noexcept override { renewals_ = renewals; }
+    bool keeps_scores() const override { return true; }
+    // Rows of before the last labels came are not there any more.
+    void receive(const std::vector<float>& renewed) noexcept override {
+        const std::size_t k = nearest_.n_inputs(), n = renewed.size() / k;
+        for (std::size_t age = 0; age < std::min(n, nearest_.size()); ++age)
+            nearest_.replace(age, &renewed[(n - 1 - age) * k]);
+    }
     void grow_labels(std::int32_t n) override { nearest_ = fresh(static_cast<std::size_t>(n)); }
     void grow_features(std::int64_t, bool) override {}  // they do not reach it
     void reset() noexcept override { nearest_.clear(); }
@@ -79,13 +78,6 @@ class OutputNeighboursScorer final : public Scorer {
         scratch.point.resize(static_cast<std::size_t>(x.n_features));
         for (std::size_t f = 0; f < scratch.point.size(); ++f) scratch.point[f] = PointBlocks::to_float(x.dense[f]);
     }
-    // Rows of before the last labels came are not there any more.
-    void renew(std::size_t batch) noexcept {
-        const std::size_t first = batch == 0 ? 0 : renewals_->batches[batch - 1].end;
-        for (std::size_t i = first; i < renewals_->batches[batch].end; ++i)
-            if (renewals_->ages[i] < nearest_.size())
-                nearest_.replace(renewals_->ages[i], renewals_->scores.data() + i * nearest_.n_inputs());
-    }
     NearestMemory fresh(std::size_t n_labels) const {
         return NearestMemory(n_labels, n_labels, n_neighbours_, memory_);
     }
@@ -93,7 +85,6 @@ class OutputNeighboursScorer final : public Scorer {
     std::size_t n_neighbours_, memory_;
     NearestMemory nearest_;
     NearestMemory::Scratch scratch_;  // of the row that is being learnt
-    const Renewals* renewals_ = nullptr;
 };
 
 const RegisterScorer registered("output_neighbours", [](const ScorerSettings& s) -> std::unique_ptr<Scorer> {
