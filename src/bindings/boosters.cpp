@@ -132,21 +132,16 @@ void bind_boosters(nb::module_& m) {
         .def("rank", &Model::rank, "rows"_a, "top"_a)
         .def("score", &Model::score, "rows"_a)
         .def("scores_and_probabilities", &Model::scores_and_probabilities, "rows"_a)
-        // Of the probabilities above which labels are named: for the micro-F1, or for each label's own F1.
+        // The probability above which labels are named, for micro-F1 or macro-F1.
         .def(
-            "thresholds",
-            [](const Model& self, bool of_each_label) {
-                std::vector<double> out;
-                self.reading([&](const Booster& b) {
+            "threshold",
+            [](const Model& self, bool for_macro_f1) {
+                return self.reading([&](const Booster& b) {
                     const Calibration& known = b.calibration();
-                    out.resize(static_cast<std::size_t>(b.n_labels()));
-                    for (std::size_t l = 0; l < out.size(); ++l)
-                        out[l] = of_each_label ? known.macro_threshold(l) : known.micro_threshold();
-                    return 0;
+                    return for_macro_f1 ? known.macro_threshold() : known.micro_threshold();
                 });
-                return to_numpy(out.data(), {out.size()});
             },
-            "of_each_label"_a)
+            "for_macro_f1"_a)
         .def("votes", &Model::votes, "rows"_a)
         .def("contributions", &Model::contributions, "rows"_a)
         .def(

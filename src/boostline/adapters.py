@@ -29,17 +29,17 @@ def make_booster(adapter: Any, labels: list[Any], *, seed: int | None, n_threads
     )
 
 
-def logit(p: FloatArray) -> FloatArray:
+def logit(p: FloatArray | float) -> FloatArray:
     """Log-odds of probabilities strictly between 0 and 1."""
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
 def margins(booster: Booster, probabilities: FloatArray, optimize: Optimize) -> FloatArray:
-    """Log-odds less those of the thresholds: above 0 exactly where ``booster.predict`` names a label."""
-    thresholds = booster.thresholds(optimize)
-    found = logit(probabilities) - logit(thresholds)
+    """Log-odds less that of the threshold: above 0 exactly where ``booster.predict`` names a label."""
+    threshold = booster.threshold(optimize)
+    found = logit(probabilities) - logit(threshold)
     # Rounding does not decide.
-    named = probabilities > thresholds
+    named = probabilities > threshold
     return np.where(named == (found > 0), found, np.where(named, 1e-300, 0.0))
 
 

@@ -82,6 +82,8 @@ def test_higher_scores_mean_higher_probabilities_where_the_row_is_otherwise_the_
     difference = other_scores - scores
     ranks = [np.argsort(np.argsort(-s, axis=1), axis=1) for s in (scores, other_scores)]
     compared = (ranks[0] == ranks[1]) & (np.abs(difference) > 0.01)
+    for p in (likely, other_likely):  # labels that share a mean depend on each other
+        compared &= (p[:, :, None] == p[:, None, :]).sum(axis=2) == 1
     assert compared.sum() > 500
     assert ((other_likely - likely) * difference)[compared].min() > 0
 
@@ -159,7 +161,7 @@ def test_highest_labels_of_rows_in_clusters_come_true_as_often_as_is_said():
 
 
 @pytest.mark.gate
-def test_each_aim_is_served_best_by_its_own_thresholds():
+def test_each_aim_is_served_best_by_its_own_threshold():
     gains = []
     for seed in range(4):  # of one stream the difference may be noise
         X, Y = stream(6000, k=10, rare=2.0, noise=0.8, seed=seed)
@@ -195,7 +197,7 @@ def test_blocks_copies_and_files_go_on_exactly(make, tmp_path):
         parts.learn(x, y)
     np.testing.assert_array_equal(whole.probabilities(X), parts.probabilities(X))
     for optimize in ("micro-f1", "macro-f1"):
-        np.testing.assert_array_equal(whole.thresholds(optimize), parts.thresholds(optimize))
+        assert whole.threshold(optimize) == parts.threshold(optimize)
 
 
 @each_model
@@ -220,8 +222,8 @@ def test_the_twin_in_numpy_agrees(make):
         twin.probabilities(s, votes_on(x), known) for s, x in zip(given, X[:50], strict=True)
     ]
     np.testing.assert_allclose(likely, expected, rtol=1e-6)
-    np.testing.assert_allclose(model.thresholds(), twin.micro_threshold())
-    np.testing.assert_allclose(model.thresholds("macro-f1"), twin.macro_thresholds())
+    assert model.threshold() == pytest.approx(twin.micro_threshold())
+    assert model.threshold("macro-f1") == pytest.approx(twin.macro_threshold())
 
 
 def test_new_labels_and_unknown_ones():
@@ -232,7 +234,7 @@ def test_new_labels_and_unknown_ones():
     likely = told.probabilities(X)
     assert likely.shape == (500, 10)
     assert likely[:, :8].min() > 0
-    assert told.thresholds("macro-f1").shape == (10,)
+    assert told.threshold("macro-f1") > 0
     assert told.predict(X[0]).shape == (10,)
 
 

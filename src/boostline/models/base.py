@@ -213,14 +213,56 @@ class Booster:
         """
         return self._computed("score", x)
 
-    def rank(self, x: Any, top: int | None = None) -> Any:
-        """Return the labels, best first; only the first ``top`` if given. Ties are ordered by label index.
+    def rank(
+        self,
+        x: Any,
+        top: int | None = None,
+        *,
+        threshold: Optimize | None = None,
+        with_probabilities: bool = False,
+    ) -> Any:
+        """Return the labels by `score`, best first. Ties are ordered by label index. Probabilities never rise along it.
+
+        Parameters
+        ----------
+        x
+            One example or a block, as in `learn`.
+        top
+            At most so many labels; None for all.
+        threshold
+            Only labels that `predict` names with this ``optimize``: a probability, ``"micro-f1"`` or ``"macro-f1"``.
+        with_probabilities
+            Whether to return pairs (label, probability).
 
         Returns
         -------
         labels
-            An array of indices, (top,) or (n, top); with named labels a list of names, or a list of lists.
+            An array of indices, (top,) or (n, top); with named labels a list of names, or a list of lists. With
+            ``threshold`` or ``with_probabilities`` always a list, or a list of lists, one per row.
+
+        Examples
+        --------
+        >>> import numpy as np, boostline as bl
+        >>> X = np.random.default_rng(0).normal(size=(2000, 3))
+        >>> model = bl.LabelRanker(labels=["sun", "rain", "wind"], seed=1)
+        >>> _ = model.learn(X, X == X.max(axis=1, keepdims=True))
+        >>> model.rank([0.0, 2.0, -2.0], threshold=0.5)
+        ['rain']
+        >>> [(label, round(p, 1)) for label, p in model.rank([0.0, 2.0, -2.0], 2, with_probabilities=True)]
+        [('rain', 1.0), ('sun', 0.0)]
         """
+        if threshold is not None or with_probabilities:
+            scores, likely = self.scores_and_probabilities(x)
+            # The names last: another thread may be adding some.
+            cut = None if threshold is None else self.threshold(threshold)
+            return ranked_labels(
+                scores,
+                likely,
+                self._space.names or range(scores.shape[-1]),
+                top,
+                threshold=cut,
+                with_probabilities=with_probabilities,
+            )
         order = self.rank_indices(x, top)
         names = self._space.names
         return order if names is None else named(order, names)
@@ -258,15 +300,17 @@ class Booster:
         both = self._ready(rows.n_features).scores_and_probabilities(rows)
         return (both[0, 0], both[0, 1]) if rows.is_single else (both[:, 0], both[:, 1])
 
-    def thresholds(self, optimize: Optimize = "micro-f1") -> FloatArray:
-        """Return for each label the probability above which `predict` names it, (k,); see there."""
-        share = read_optimize(optimize)
-        if isinstance(share, float):
-            return np.full(self.n_labels, share)
-        return self._ready(self.n_features or 1).thresholds(share == "macro-f1")
+    def threshold(self, optimize: Optimize = "micro-f1") -> float:
+        """Return the probability above which `predict` names a label; see there."""
+        aim = read_optimize(optimize)
+        if isinstance(aim, float):
+            return aim
+        return self._ready(self.n_features or 1).threshold(aim == "macro-f1")
 
     def predict(self, x: Any, optimize: Optimize = "micro-f1") -> BoolArray:
         """Return which labels are relevant, chosen for ``optimize``: (k,) for one example, (n, k) for a block.
+
+        They are the first labels of `rank`: those whose probability is above `threshold`.
 
         Parameters
         ----------
@@ -274,7 +318,7 @@ class Booster:
             One example or a block, as in `learn`.
         optimize
             ``"micro-f1"``: all labels count alike, frequent ones most. ``"macro-f1"``: the mean of the labels' own F1;
-            rare labels are named more readily. Or a number in (0, 1): the probability above which a label is named.
+            more labels are named. Or a number in (0, 1): the probability above which a label is named.
             If a wrong label costs w and a missed one m, the number is w / (w + m); 0.5 makes the fewest errors.
 
         Examples
@@ -286,7 +330,7 @@ class Booster:
         >>> model.predict([2.0, -1.0, -1.0, 2.0])
         array([ True, False, False,  True])
         """
-        return self.probabilities(x) > self.thresholds(optimize)
+        return self.probabilities(x) > self.threshold(optimize)
 
     def votes(self, x: Any) -> FloatArray:
         """Return the learners' votes h^i: (N, k) for one example, (n, N, k) for a block."""
@@ -767,6 +811,30 @@ class Booster:
     def _ready(self, n_features: int) -> _core.Model:
         """The compiled model; before the first example one that is thrown away, so that nothing changes."""
         return (self._native or self._built(n_features)).core
+
+
+def ranked_labels(
+    scores: FloatArray,
+    likely: FloatArray,
+    names: Sequence[Any],
+    top: int | None = None,
+    *,
+    threshold: float | None = None,
+    with_probabilities: bool = False,
+) -> list[Any]:
+    """Labels of a row (k,) or several (n, k), best first: at most ``top``, and only those above the threshold."""
+    top = None if top is None else whole_number(top, "top", 1)
+    order = np.argsort(-np.atleast_2d(scores), axis=1, kind="stable")[:, :top]
+    along = np.take_along_axis(np.atleast_2d(likely), order, axis=1)
+    lengths = None if threshold is None else (along > threshold).sum(axis=1).tolist()
+    ranked: list[Any] = []
+    for i, best in enumerate(order):
+        n = None if lengths is None else lengths[i]
+        labels = [names[label] for label in best[:n].tolist()]
+        ranked.append(
+            list(zip(labels, along[i, :n].tolist(), strict=True)) if with_probabilities else labels
+        )
+    return ranked[0] if scores.ndim == 1 else ranked
 
 
 def named(order: NDArray[np.int64], labels: list[Any]) -> list[Any]:

@@ -121,9 +121,9 @@ class Explorer:
         """Return the model's scores."""
         return self.model.score(x)
 
-    def rank(self, x: Any, top: int | None = None) -> Any:
+    def rank(self, x: Any, top: int | None = None, **options: Any) -> Any:
         """Return the model's ranking, without exploration."""
-        return self.model.rank(x, top)
+        return self.model.rank(x, top, **options)
 
     def show(self, x: Any, *, turn: int | None = None) -> Shown:
         """Return the labels to show: the best ones and, now and then, others in the last places.

@@ -204,7 +204,7 @@ class Classifier(base.MultiLabelClassifier):
         if self._booster is None:
             named = [False] * len(scores)
         else:
-            named = (probabilities > self._booster.thresholds(self.optimize)).tolist()
+            named = (probabilities > self._booster.threshold(self.optimize)).tolist()
         return ScoredLabels(zip(self._index, named, strict=True), scores)
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, dict[bool, float]]:

@@ -181,8 +181,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> FloatArray:
         """How much speaks for each label: (n, k); for binary y (n,), above 0 for ``classes_[1]``.
 
-        With Y of shape (n, k) this is the log-odds of `predict_proba` less those of the threshold
-        (``booster_.thresholds(optimize)``). With a class per row it is the log-odds themselves, since one class is
+        With Y of shape (n, k) this is the log-odds of `predict_proba` less that of the threshold
+        (``booster_.threshold(optimize)``). With a class per row it is the log-odds themselves, since one class is
         always named. The plain ranking is `rank`.
         """
         probabilities = self._probabilities(X)

@@ -14,6 +14,7 @@ from boostline.contract.numbers import Optimize, read_weights, whole_number
 from boostline.contract.rows import Rows
 from boostline.learners import SparseRanker
 from boostline.models import LabelRanker
+from boostline.models.base import ranked_labels
 from boostline.text.features import Counted, TextFeatures
 from boostline.text.tags import Waiting, checked_tags, read_tags, read_texts
 from boostline.text.words import Words
@@ -222,16 +223,9 @@ class TextRanker:
     ) -> list[Any]:
         """Return the tags to name, best first: a list for a string, else a list of lists.
 
-        See `boostline.LabelRanker.predict` for ``optimize``.
+        They are the first tags of `rank`. See `boostline.LabelRanker.predict` for ``optimize``.
         """
-        names = self.labels
-        likely = self.probabilities(text, embedding=embedding)
-        found = likely > self._booster.thresholds(optimize)[: likely.shape[-1]]
-        named = [
-            [names[i] for i in np.argsort(-row, kind="stable") if chosen[i]]
-            for row, chosen in zip(np.atleast_2d(likely), np.atleast_2d(found), strict=True)
-        ]
-        return named[0] if likely.ndim == 1 else named
+        return self.rank(text, threshold=optimize, embedding=embedding)
 
     def scores_and_probabilities(
         self, text: str | Sequence[str], *, embedding: Any = None
@@ -244,10 +238,30 @@ class TextRanker:
         return (scores[0], likely[0]) if is_single else (scores, likely)
 
     def rank(
-        self, text: str | Sequence[str], top: int | None = None, *, embedding: Any = None
+        self,
+        text: str | Sequence[str],
+        top: int | None = None,
+        *,
+        threshold: Optimize | None = None,
+        with_probabilities: bool = False,
+        embedding: Any = None,
     ) -> list[Any]:
-        """Return the tags, best first, only the first ``top`` if given: a list for a string, else a list of lists."""
+        """Return the tags, best first, only the first ``top`` if given: a list for a string, else a list of lists.
+
+        See `boostline.LabelRanker.rank` for ``threshold`` and ``with_probabilities``.
+        """
         names = self.labels
+        if threshold is not None or with_probabilities:
+            scores, likely = self.scores_and_probabilities(text, embedding=embedding)
+            cut = None if threshold is None else self._booster.threshold(threshold)
+            return ranked_labels(
+                scores,
+                likely,
+                self.labels,
+                top,
+                threshold=cut,
+                with_probabilities=with_probabilities,
+            )
         wanted = len(names) if top is None else min(whole_number(top, "top", 1), len(names))
         is_single, rows = self._read(text, embedding)
         # Places for tags to come may be among the best.

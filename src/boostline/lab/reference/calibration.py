@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 
 FloatArray = NDArray[np.float64]
 
@@ -134,7 +135,16 @@ class Calibration:
     def probabilities(
         self, scores: FloatArray, votes: FloatArray | None = None, weights: FloatArray | None = None
     ) -> FloatArray:
-        """P(relevant) of each label."""
+        """P(relevant) of each label; it never rises along the ranking."""
+        order = np.argsort(-scores, kind="stable")
+        p = self._of_labels(scores, votes, weights)
+        p[order] = -isotonic_regression(-p[order]).x
+        return p
+
+    def _of_labels(
+        self, scores: FloatArray, votes: FloatArray | None, weights: FloatArray | None
+    ) -> FloatArray:
+        """The same, each label by itself."""
         inner = self.curve.rising_at(self._inner(scores, votes, weights))
         return _sigmoid(self.offset + self.steepness * inner)
 
@@ -150,7 +160,12 @@ class Calibration:
         """F / 2 of the micro-F1."""
         return float((self.cut[0] + 1) / (self.cut[1] + 3))
 
-    def macro_thresholds(self) -> FloatArray:
+    def macro_threshold(self) -> float:
+        """The mean of `label_thresholds`, over labels with evidence."""
+        of_labels = self.label_thresholds()[self.cuts[:, 1] > 0]
+        return float(of_labels.mean()) if len(of_labels) else self.micro_threshold()
+
+    def label_thresholds(self) -> FloatArray:
         """F / 2 of each label's own F1."""
         common = self.micro_threshold()
         return np.asarray((self.cuts[:, 0] + 2 * common) / (self.cuts[:, 1] + 2))
@@ -164,8 +179,8 @@ class Calibration:
         weights: FloatArray | None = None,
     ) -> None:
         """Learn from scores and votes that were given before the example was learned; all labels are known."""
-        p = self.probabilities(scores, votes, weights)
-        micro, macro = self.micro_threshold(), self.macro_thresholds()
+        p = self._of_labels(scores, votes, weights)
+        micro, of_labels = self.micro_threshold(), self.label_thresholds()
         own, concentration, log_sum = self.describe(scores, votes, weights)
         u, x = self._inner(scores, votes, weights), _logit(self.distribution(scores)) - PIVOT
         rise, inner = self.steepness * self.curve.rise_at(u), self.curve.rising_at(u)
@@ -189,7 +204,7 @@ class Calibration:
             step = np.linalg.solve(self.hessian[label] + LABEL_PRIOR, error[label] * line)
             self.offset[label] += step[0]
             self.steepness[label] = np.clip(self.steepness[label] + step[1], 0.3, 4.0)
-        named = p > macro
+        named = p > of_labels
         counted = np.column_stack([named & relevant, named.astype(int) + relevant])
         self.cuts[named | relevant] *= 1 - 1 / CUT_MEMORY
         self.cuts += weight * counted

@@ -212,7 +212,7 @@ def _prequential_f1(data: Dataset, advance: Advance) -> dict[str, Any]:
         x, truth = data.X[i : i + 1], _dense(data.Y[i : i + 1])
         likely = model.probabilities(x)
         for measure in measures:
-            found[measure].update(truth, likely > model.thresholds(measure))
+            found[measure].update(truth, likely > model.threshold(measure))
         model.learn(x, truth, return_scores=False)
         advance(1)
     return {

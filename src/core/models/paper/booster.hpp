@@ -15,6 +15,7 @@
 #include "core/learners/learner_group.hpp"
 #include "core/models/paper/pair_scratch.hpp"
 #include "core/models/paper/record.hpp"
+#include "core/models/ranker/along_ranking.hpp"
 #include "core/models/ranker/calibration.hpp"
 
 namespace boostline {
@@ -32,7 +33,8 @@ class Booster {
           n_votes_(static_cast<std::int32_t>(learners_.n_votes())),
           record_(n_votes_, n_labels),
           shares_costs_(shares_costs),
-          calibration_(n_labels, scores_are_distribution) {
+          calibration_(n_labels, scores_are_distribution),
+          along_(static_cast<std::size_t>(n_labels)) {
         resize_workspace();
     }
     virtual ~Booster() = default;
@@ -220,6 +222,7 @@ class Booster {
         rank_losses_.assign(n + 1, 0.0);
         cost_widths_.assign(n, 0.0);
         cost_ranges_.assign(n + 1, KnownRange{});
+        along_ = AlongRanking(k);
     }
 
     void accumulate() {
@@ -234,9 +237,11 @@ class Booster {
     bool make_room_to_look(const Example* rows, std::size_t n_voted, std::size_t n);
     void look_at_block(const Example* rows, std::size_t n, double* scores, std::size_t stride,
                        bool with_probabilities) noexcept;
-    void write_probabilities(const double* scores, const Calibration::Votes& described, double* out) const noexcept {
+    void write_probabilities(const double* scores, const Calibration::Votes& described, AlongRanking& along,
+                             double* out) const noexcept {
         std::copy_n(scores, n_labels_, out);
         calibration_.probabilities(out, described);
+        along.apply(scores, out);
     }
     void score_piece(const Row* x, std::size_t n, double* scores, Calibration::Votes* described) const;
     void count_without_pairs(const Labels& labels, const double* scores) noexcept {
@@ -272,6 +277,7 @@ class Booster {
     bool shares_costs_;  // all votes have the same costs, which are held once
     Calibration calibration_;
     Calibration::Votes described_;  // of the row that is being learned
+    AlongRanking along_;
     bool calibrates_ = true;
     std::vector<PairScratch> scratch_;
 };

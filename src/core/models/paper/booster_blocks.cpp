@@ -101,12 +101,13 @@ void Booster::vote_sums(const Row* x, std::size_t n, double* out) const {
 void Booster::probabilities(const Row* x, std::size_t n, double* out) const {
     const auto k = static_cast<std::size_t>(n_labels_);
     std::vector<Calibration::Votes> described(n);
+    AlongRanking along(k);
     score_block(x, n, out, described.data());
     for (std::size_t r = n; r-- > 0;) {  // from the last one on, as they move apart
         const double* scores = out + r * k;
         double* own = out + 2 * r * k;
         if (r > 0) std::copy_n(scores, k, own);
-        write_probabilities(scores, described[r], own + k);
+        write_probabilities(scores, described[r], along, own + k);
     }
 }
 
@@ -140,7 +141,7 @@ void Booster::look_at_block(const Example* rows, std::size_t n, double* scores, 
         std::copy_n(&block_votes_[r * votes_.size()], votes_.size(), votes_.begin());
         if (has_prefixes()) accumulate();
         follow(votes_.data(), expert_scores_.data(), clock_ + 1, own, &described_);
-        if (with_probabilities) write_probabilities(own, described_, own + k);
+        if (with_probabilities) write_probabilities(own, described_, along_, own + k);
         if (!labels.has_pairs()) {
             if (learns_without_pairs(labels)) std::fill(costs_.begin(), costs_.end(), 0.0);
             count_without_pairs(labels, own);

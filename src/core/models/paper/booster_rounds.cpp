@@ -8,7 +8,7 @@ void Booster::learn(const Row& x, const Labels& labels, double* scores, bool wit
     gather_votes(x);                                                                // line 4
     if (has_prefixes()) accumulate();                                               // line 5
     follow(votes_.data(), expert_scores_.data(), clock_ + 1, scores, &described_);  // lines 6 and 7
-    if (with_probabilities) write_probabilities(scores, described_, scores + n_labels_);
+    if (with_probabilities) write_probabilities(scores, described_, along_, scores + n_labels_);
     if (labels.has_pairs()) {  // line 8
         find_costs(labels);
         const double loss = scratch_[0].rank_loss_alone(scores, labels);

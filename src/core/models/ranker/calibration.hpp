@@ -95,10 +95,17 @@ class Calibration {
     // One with the same settings that has learned nothing.
     Calibration as_new() const { return Calibration(static_cast<std::int32_t>(labels_.size()), is_distribution_); }
 
-    // Thresholds of the probabilities above which labels are named, so that micro-F1 is large.
+    // Probability above which labels are named, so that micro-F1 is large.
     double micro_threshold() const { return cut_.of(kFirstThreshold, kFirstWeight); }
-    // The same for each label's own F1, and so for macro-F1.
-    double macro_threshold(std::size_t l) const { return labels_[l].cut.of(micro_threshold(), kSharedWeight); }
+    // The same for macro-F1: the mean of the thresholds for each label's own F1, over labels with evidence. One
+    // threshold for all labels keeps the named ones a prefix of the ranking.
+    double macro_threshold() const {
+        const double micro = micro_threshold();
+        double total = 0.0, n = 0.0;
+        for (const LabelLine& l : labels_)
+            if (l.cut.all > 0.0) total += l.cut.of(micro, kSharedWeight), n += 1.0;
+        return n > 0.0 ? total / n : micro;
+    }
 
     double rows() const { return rows_; }
     // Labels when the last row was learned; the others take no part in what describes a row.
