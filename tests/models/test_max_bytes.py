@@ -45,12 +45,12 @@ def learn_within(model: Any, X: Any, Y: Any, step: int = 1) -> None:
 @pytest.mark.parametrize("step", [1, 64])
 @pytest.mark.parametrize(
     ("d", "k", "max_bytes"),
-    [(8, 4, 2_000_000), (150, 30, 12_000_000), (300, 100, 40_000_000)],
+    [(8, 4, 2_500_000), (150, 30, 12_000_000), (300, 100, 40_000_000)],
 )
 def test_tables_stay_within(d, k, max_bytes, step):
     model = bl.LabelRanker(k, max_bytes=max_bytes, seed=0)
     learn_within(model, *table(900, d, k), step)
-    assert model.memory_usage() > max_bytes / 12  # and use what they may have
+    assert model.memory_usage() > max_bytes / 24  # half is for the fresh model of a trial
 
 
 def test_where_there_is_enough_nothing_is_smaller():
@@ -160,15 +160,15 @@ def test_labels_and_features_may_come():
 @pytest.mark.gate
 def test_saved_and_loaded_it_goes_on_as_if_nothing_had_happened(tmp_path):
     X, Y = words(500, 2**20, 300)
-    whole = bl.LabelRanker(300, max_bytes=1_500_000, seed=0)
+    whole = bl.LabelRanker(300, max_bytes=2_000_000, seed=0)
     whole.learn(X[:400], Y[:400])
     whole.save(tmp_path / "model.bl")
     others = [bl.load(tmp_path / "model.bl"), pickle.loads(pickle.dumps(whole))]
     expected = [whole.learn(X[i : i + 1], Y[i : i + 1]) for i in range(400, 500)]
     for model in others:
-        assert model.max_bytes == 1_500_000
+        assert model.max_bytes == 2_000_000
         got = model.learn(X[400:], Y[400:])
-        assert model.memory_usage() <= 1_500_000
+        assert model.memory_usage() <= 2_000_000
         np.testing.assert_array_equal(got, np.concatenate(expected))
 
 

@@ -72,6 +72,8 @@ class Explorer:
     #: A block is learned exactly as the loop of its rows.
     blocks_are_rows: ClassVar[bool] = True
 
+    takes_texts: ClassVar[bool] = False  # see Booster
+
     def __init__(
         self,
         model: Any,
