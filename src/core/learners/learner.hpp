@@ -57,11 +57,8 @@ class Learner {
     // Returns how many of these rows it can take that way, from the first on, and reserves all the memory that
     // `learn_block` needs for them. Changes no result. Below 2: the next row is learned alone, as above.
     virtual std::size_t make_room_for_block(const Example*, std::size_t) { return 0; }
-    // Votes for every row before it is learned. Can not fail. With threads, a learner may leave some votes to
-    // `finish_block`, which runs beside the `learn_block` of the next block; `hold_block` comes between the two blocks.
+    // Votes for every row before it is learned. It cannot fail.
     virtual void learn_block(const Example*, std::size_t, double*, std::size_t) noexcept {}
-    virtual void hold_block(std::size_t) noexcept {}
-    virtual void finish_block(double*, std::size_t) noexcept {}
 
     // Makes room for labels n_labels() .. n - 1, which have not been seen so far.
     virtual void grow_labels(std::int32_t n) = 0;

@@ -55,13 +55,6 @@ class LearnerGroup {
         for (std::size_t i = 0; i < learners_.size(); ++i)
             learners_[i]->learn_block(rows, n, votes + first_vote_[i] * k, row_size(k));
     }
-    void hold_block(std::size_t n) noexcept {
-        for (const auto& learner : learners_) learner->hold_block(n);
-    }
-    void finish_block(std::size_t k, double* votes) noexcept {
-        for (std::size_t i = 0; i < learners_.size(); ++i)
-            learners_[i]->finish_block(votes + first_vote_[i] * k, row_size(k));
-    }
 
     // The threads, if there are any, for as long as a row or a block is learned.
     ThreadPool::AtHand threads() {

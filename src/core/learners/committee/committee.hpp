@@ -3,7 +3,6 @@
 // them. A single scorer is a committee of one.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <numeric>
 
@@ -98,42 +97,37 @@ class Committee final : public Learner {
         if (!takes_blocks()) return 0;
         read_lessons(rows, n);
         const double total = std::accumulate(seconds_.begin(), seconds_.end(), 0.0);
-        shares_ = n_sharing() > 1 && (n_unfinished_ > 0 || total >= kWorthThreads);
+        shares_ = n_sharing() > 1 && total >= kWorthThreads;
         for (const std::size_t i : first_)
             if (n > 1)
-                n = std::min(n, members_[i].scorer->make_room_for_block(ahead_[0].block.features.data(),
-                                                                        lessons_of(i, ahead_[0]), n));
-        return n > 1 ? make_room_for_readers(n) : n;
+                n = std::min(n,
+                             members_[i].scorer->make_room_for_block(ahead_.block.features.data(), lessons_of(i), n));
+        for (const Member& member : members_)
+            if (!member.reads.empty() && n > 1)
+                n = std::min(n, member.scorer->make_room_for_block(nullptr, nullptr, n));
+        return n;
     }
-    // In several threads: first the members that wait for nobody, those that took longest last time before the others.
-    // The members that read these follow in `finish_block`, beside the first ones of the next block.
+    // With several threads the members that read features come first, the slowest of the last block before the others;
+    // then those that read scores.
     void learn_block(const Example*, std::size_t n, double* votes, std::size_t stride) noexcept override {
         if (!shares_) {
-            for (std::size_t i = 0; i < members_.size(); ++i) learn_member(i, n, ahead_[0], votes, stride);
+            for (std::size_t i = 0; i < members_.size(); ++i) learn_member(i, n, votes, stride);
             return;
         }
         std::sort(first_.begin(), first_.end(), [&](std::size_t a, std::size_t b) {
             return seconds_[a] != seconds_[b] ? seconds_[a] > seconds_[b] : a < b;
         });
         share(static_cast<int>(first_.size()),
-              [&](int item) { learn_member(first_[static_cast<std::size_t>(item)], n, ahead_[0], votes, stride); });
-    }
-    void hold_block(std::size_t n) noexcept override {
-        if (!shares_) return;
-        std::swap(ahead_[0], ahead_[1]);
-        n_unfinished_ = n;
-    }
-    void finish_block(double* votes, std::size_t stride) noexcept override {
-        for (std::size_t i = 0; i < members_.size() && n_unfinished_ > 0; ++i)
-            if (!members_[i].reads.empty()) learn_member(i, n_unfinished_, ahead_[1], votes, stride);
-        n_unfinished_ = 0;
+              [&](int item) { learn_member(first_[static_cast<std::size_t>(item)], n, votes, stride); });
+        for (std::size_t i = 0; i < members_.size(); ++i)
+            if (!members_[i].reads.empty()) learn_member(i, n, votes, stride);
     }
 
     void grow_labels(std::int32_t n) override {
         for (const Member& member : members_) member.scorer->grow_labels(n);
         n_labels_ = static_cast<std::size_t>(n);
         workspace_ = Workspace();
-        ahead_ = {};
+        ahead_ = Ahead();
     }
     void grow_features(std::int64_t n, bool were_missing) override {
         for (const Member& member : members_) {
@@ -153,10 +147,8 @@ class Committee final : public Learner {
 
     std::size_t memory_bytes() const override {
         std::size_t total = sizeof(*this) + (workspace_.raw.capacity() + workspace_.inputs.capacity()) * sizeof(double);
-        for (const Ahead& ahead : ahead_) {
-            total += ahead.block.memory_bytes() +
-                     (ahead.lessons.size() + ahead.ranked_lessons.size()) * (sizeof(Lesson) + n_labels_);
-        }
+        total += ahead_.block.memory_bytes() +
+                 (ahead_.lessons.size() + ahead_.ranked_lessons.size()) * (sizeof(Lesson) + n_labels_);
         for (const Member& member : members_) total += member.scorer->memory_bytes();
         return total;
     }
@@ -207,45 +199,35 @@ class Committee final : public Learner {
     bool learns(std::size_t i, const Labels& labels) const {
         return is_for_all(labels) || members_[i].scorer->learns_without_pairs();
     }
-    const Lesson* lessons_of(std::size_t i, const Ahead& ahead) const {
-        const bool are_all = ahead.ranked_lessons.empty() || members_[i].scorer->learns_without_pairs();
-        return (are_all ? ahead.lessons : ahead.ranked_lessons).data();
+    const Lesson* lessons_of(std::size_t i) const {
+        const bool are_all = ahead_.ranked_lessons.empty() || members_[i].scorer->learns_without_pairs();
+        return (are_all ? ahead_.lessons : ahead_.ranked_lessons).data();
     }
     bool takes_blocks() const {
         return std::all_of(members_.begin(), members_.end(), [](const Member& m) { return m.scorer->takes_blocks(); });
     }
     void read_lessons(const Example* rows, std::size_t n) {
-        Ahead& own = ahead_[0];
-        own.block.resize(members_.size(), n, n_labels_);
-        own.block.features.resize(n);
-        own.lessons.resize(std::max(own.lessons.size(), n));
+        ahead_.block.resize(members_.size(), n, n_labels_);
+        ahead_.block.features.resize(n);
+        ahead_.lessons.resize(std::max(ahead_.lessons.size(), n));
         for (std::size_t r = 0; r < n; ++r) {
-            own.block.features[r] = rows[r].x;
-            own.lessons[r].targets.assign(rows[r].labels);
-            own.lessons[r].importance = rows[r].is_learned() ? rows[r].labels.importance : 0.0;
+            ahead_.block.features[r] = rows[r].x;
+            ahead_.lessons[r].targets.assign(rows[r].labels);
+            ahead_.lessons[r].importance = rows[r].is_learned() ? rows[r].labels.importance : 0.0;
         }
         // Of rows without a pair most members learn nothing.
-        own.ranked_lessons.clear();
+        ahead_.ranked_lessons.clear();
         if (std::all_of(rows, rows + n, [](const Example& row) { return is_for_all(row.labels); })) return;
-        own.ranked_lessons.assign(own.lessons.begin(), own.lessons.begin() + static_cast<std::ptrdiff_t>(n));
+        ahead_.ranked_lessons.assign(ahead_.lessons.begin(), ahead_.lessons.begin() + static_cast<std::ptrdiff_t>(n));
         for (std::size_t r = 0; r < n; ++r)
-            if (!is_for_all(rows[r].labels)) own.ranked_lessons[r].importance = 0.0;
+            if (!is_for_all(rows[r].labels)) ahead_.ranked_lessons[r].importance = 0.0;
     }
-    // They may have a block before this one still to learn.
-    std::size_t make_room_for_readers(std::size_t n) {
-        for (const Member& member : members_) {
-            if (member.reads.empty() || n == 0) continue;
-            const std::size_t taken = member.scorer->make_room_for_block(nullptr, nullptr, n_unfinished_ + n);
-            n = taken > n_unfinished_ ? std::min(n, taken - n_unfinished_) : 0;
-        }
-        return n;
-    }
-    void learn_member(std::size_t i, std::size_t n, Ahead& ahead, double* votes, std::size_t stride) {
+    void learn_member(std::size_t i, std::size_t n, double* votes, std::size_t stride) {
         const auto start = std::chrono::steady_clock::now();
-        const Row* rows = rows_of(i, ahead.block.features.data(), n, ahead.block);
+        const Row* rows = rows_of(i, ahead_.block.features.data(), n, ahead_.block);
         Scorer& scorer = *members_[i].scorer;
-        scorer.learn_block(rows, lessons_of(i, ahead), n, n_labels_, ahead.block.raw_of(i));
-        make_block_votes(i, n, ahead.block, votes, stride);
+        scorer.learn_block(rows, lessons_of(i), n, n_labels_, ahead_.block.raw_of(i));
+        make_block_votes(i, n, ahead_.block, votes, stride);
         seconds_[i] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
 
@@ -317,9 +299,8 @@ class Committee final : public Learner {
     std::size_t first_vote_ = 0, n_votes_in_row_ = 0;  // see tell_sums
     Workspace workspace_;                              // between predict_to_learn and learn
     Targets targets_;
-    std::array<Ahead, 2> ahead_;      // the block at hand, and one before it that is not finished
-    bool shares_ = false;             // the block at hand among threads, which leave the readers for later
-    std::size_t n_unfinished_ = 0;    // rows of the one before it
+    Ahead ahead_;
+    bool shares_ = false;             // the block at hand is learned by several threads
     std::vector<std::size_t> first_;  // members that read the features
     std::vector<double> seconds_;     // that each member took for its last block
 };

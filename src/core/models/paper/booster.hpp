@@ -221,7 +221,6 @@ class Booster {
         costs_.assign((shares_costs_ ? 1 : n + 1) * k, 0.0);
         rank_losses_.assign(n + 1, 0.0);
         cost_widths_.assign(n, 0.0);
-        cost_ranges_.assign(n + 1, KnownRange{});
         along_ = AlongRanking(k);
     }
 
@@ -253,9 +252,6 @@ class Booster {
 
     void gather_votes(const Row& x);
 
-    void forget_cost_ranges() noexcept {
-        for (KnownRange& known : cost_ranges_) known.is_known = false;
-    }
     void find_costs(const Labels& labels);
 
     // All learners take the row, or none does. Costs go to them normalised to [0, 1], with weight = max - min times the
@@ -265,13 +261,7 @@ class Booster {
     // `loss` is the rank loss of the scores that were given.
     void finish_round(const Labels& labels, double loss) noexcept;
 
-    struct KnownRange {
-        Range range{0.0, 0.0};
-        bool is_known = false;
-    };
-
     std::vector<double> votes_, expert_scores_, costs_;  // h^1.. and their sums, s^0.., c^1.. of the round at hand
-    std::vector<KnownRange> cost_ranges_;                // where they were found along with the costs
     std::vector<double> block_votes_, next_votes_;       // h^1.. of every row of the block at hand, and of the next
     Record record_;
     bool shares_costs_;  // all votes have the same costs, which are held once

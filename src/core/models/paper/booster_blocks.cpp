@@ -16,7 +16,6 @@ void Booster::learn_block(Example* rows, std::size_t n, double* scores, std::siz
     std::size_t done = 0,
                 voted = 0;  // rows before `voted` have been learned by the learners, and their votes are there
     const auto look = [&]() noexcept {
-        learners_.finish_block(k, block_votes_.data());
         look_at_block(rows + done, voted - done, scores + done * stride, stride, with_probabilities);
         done = voted;
     };
@@ -30,7 +29,6 @@ void Booster::learn_block(Example* rows, std::size_t n, double* scores, std::siz
             });
             block_votes_.swap(next_votes_);
             voted += together;
-            learners_.hold_block(together);
             if (n_sharing() > 1) continue;
             look();
             block_votes_.swap(next_votes_);  // the same room for the next

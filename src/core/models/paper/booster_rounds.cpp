@@ -18,7 +18,6 @@ void Booster::learn(const Row& x, const Labels& labels, double* scores, bool wit
     } else {
         if (learns_without_pairs(labels)) {
             std::fill(costs_.begin(), costs_.end(), 0.0);  // nobody voted wrongly
-            forget_cost_ranges();
             teach(x, labels);
         }
         count_without_pairs(labels, scores);
@@ -34,7 +33,6 @@ void Booster::gather_votes(const Row& x) {
 }
 
 void Booster::find_costs(const Labels& labels) {
-    forget_cost_ranges();
     prepare(labels);
     learners_.run(LearnerGroup::costs, n_votes_ + 1, 4,
                   [&](int i, int thread) { compute_costs(i, labels, scratch_[static_cast<std::size_t>(thread)]); });
@@ -55,8 +53,7 @@ void Booster::teach(const Row& x, const Labels& labels) {
                     cost_widths_[vote] = cost_widths_[vote - 1];
                     continue;
                 }
-                const KnownRange& known = cost_ranges_[vote];
-                const auto [low, high] = known.is_known ? known.range : range_of(raw, k);
+                const auto [low, high] = range_of(raw, k);
                 const double width = high - low;
                 cost_widths_[vote] = width;
                 if (!uses_costs) continue;

@@ -7,8 +7,8 @@ std::size_t Booster::memory_bytes() const {
     const std::size_t doubles = votes_.capacity() + block_votes_.capacity() + next_votes_.capacity() +
                                 expert_scores_.capacity() + costs_.capacity() + rank_losses_.capacity() +
                                 cost_widths_.capacity() + learner_weights_.capacity();
-    return sizeof(*this) + doubles * sizeof(double) + cost_ranges_.capacity() * sizeof(KnownRange) +
-           record_.memory_bytes() + calibration_.memory_bytes() + along_.memory_bytes() + learners_.memory_bytes();
+    return sizeof(*this) + doubles * sizeof(double) + record_.memory_bytes() + calibration_.memory_bytes() +
+           along_.memory_bytes() + learners_.memory_bytes();
 }
 
 void Booster::save(Archive& out) const {
