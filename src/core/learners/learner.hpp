@@ -45,8 +45,6 @@ class Learner {
     virtual bool uses_costs_of_relevant_only() const { return false; }
     virtual void cancel() noexcept {}
     virtual void commit(const Row& x, const Labels& labels) noexcept = 0;
-    // Whether commit is where the work is: then it is worth a thread.
-    virtual bool works_in_commit() const { return false; }
 
     // Blocks. What is loaded once serves all rows of a block; the result is that of row after row, bit for bit.
     // Votes of row r go to votes + r * stride.

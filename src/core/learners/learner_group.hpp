@@ -23,7 +23,6 @@ class LearnerGroup {
             first_vote_.push_back(n_votes_);
             n_votes_ += static_cast<std::size_t>(learners_[i]->n_votes());
             (learners_[i]->is_serial() ? serial_ : parallel_).push_back(i);
-            (learners_[i]->works_in_commit() ? slow_to_commit_ : quick_to_commit_).push_back(i);
         }
         for (std::size_t i = 0; i < learners_.size(); ++i) learners_[i]->tell_sums(first_vote_[i], n_votes_);
     }
@@ -92,9 +91,7 @@ class LearnerGroup {
         for (const auto& learner : learners_) learner->cancel();
     }
     void commit(const Row& x, const Labels& labels) {
-        for (const std::size_t i : quick_to_commit_) learners_[i]->commit(x, labels);
-        run(changes, static_cast<int>(slow_to_commit_.size()), 2,
-            [&](int item, int) { learners_[slow_to_commit_[static_cast<std::size_t>(item)]]->commit(x, labels); });
+        for_each(changes, [&](std::size_t, Learner& learner, int) { learner.commit(x, labels); });
     }
 
     void grow_labels(std::int32_t n) {
@@ -167,7 +164,6 @@ class LearnerGroup {
     std::size_t n_votes_ = 0;
     std::vector<std::size_t> first_vote_;
     std::vector<std::size_t> serial_, parallel_;
-    std::vector<std::size_t> quick_to_commit_, slow_to_commit_;
     int n_threads_ = 1;
     std::shared_ptr<ThreadPool> pool_;
     std::array<ParallelGate, n_loops> gates_;

@@ -81,7 +81,6 @@ class Committee final : public Learner {
             }
     }
     bool uses_costs() const override { return false; }
-    bool works_in_commit() const override { return true; }
 
     // Member after member takes all rows of a block, so that members do not push each other's state out of the caches.
     void predict_block(const Row* x, std::size_t n, double* votes, std::size_t stride) const override {
