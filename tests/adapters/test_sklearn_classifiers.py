@@ -264,6 +264,18 @@ def test_grid_search_in_a_pipeline(data):
     assert scores.mean() == pytest.approx(search.best_score_)
 
 
+def test_the_class_that_is_ranked_first_is_predicted_although_others_share_its_probability():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 40, 600)
+    model = LabelRankerClassifier(random_state=0).fit(rng.normal(size=(600, 4)), y)
+    X = rng.normal(size=(200, 4))
+    first = model.rank(X, top=1)[:, 0]
+    likely = np.sort(model.booster_.probabilities(X), axis=1)
+    assert (likely[:, -1] == likely[:, -2]).any()
+    np.testing.assert_array_equal(model.predict(X), first)
+    np.testing.assert_array_equal(model.classes_[model.predict_proba(X).argmax(axis=1)], first)
+
+
 @pytest.mark.parametrize("optimize", ["micro-f1", "macro-f1", 0.2])
 def test_decisions_and_probabilities_order_the_rows_alike_for_each_label(data, optimize):
     X, Y = data

@@ -33,6 +33,23 @@ def test_rank_finds_columns_by_name(model_file, boostline, tmp_path):
     assert (len(everything.lines), len(everything.lines[0]["labels"])) == (1000, 4)
 
 
+def test_rank_ends_at_a_threshold(model_file, boostline):
+    model = bl.load(model_file)
+    X, _ = rows(1000)
+    for options, aim in ((("--optimize", "macro-f1"), "macro-f1"), (("--threshold", "0.9"), 0.9)):
+        done = boostline("rank", "m.blm", "data.csv", "--top", "0", "--json", *options)
+        assert [line["labels"] for line in done.lines] == model.rank(X, threshold=aim)
+    assert any(not line["labels"] for line in done.lines)
+    done = boostline("rank", "m.blm", "data.csv", "--threshold", "0.9", "--why")
+    assert done.code == 0, done.err
+    for wrong in (
+        ("--threshold", "0"),
+        ("--optimize", "f1"),
+        ("--threshold", "0.5", "--optimize", "micro-f1"),
+    ):
+        assert boostline("rank", "m.blm", "data.csv", *wrong).code == 2
+
+
 def test_rank_says_which_column_is_missing(model_file, boostline, tmp_path):
     (tmp_path / "new.csv").write_text("f0,f1,f2,f4\n1,2,3,4\n")
     done = boostline("rank", "m.blm", "new.csv")

@@ -39,6 +39,24 @@ def test_the_same_request_again_has_the_same_answer_and_another_is_a_conflict(se
     assert server.post("/rank", request).raw == first.raw
     problem(server.post("/rank", {**request, "features": {"f0": 0.4}}), 409, "id")
     problem(server.post("/rank", {**request, "top": 1}), 409, "id")
+    problem(server.post("/rank", {**request, "threshold": 0.5}), 409, "id")
+    problem(server.post("/rank", {**request, "optimize": "micro-f1"}), 409, "id")
+
+
+def test_a_ranking_ends_at_the_threshold(server):
+    for i in range(30):
+        body = {"id": f"th{i}", "features": features(i), "relevant": [label(i)]}
+        offset = server.post("/feedback", body).json["offset"]
+    server.reached(offset)
+    whole = server.post("/rank", {"features": features(0)}).json["labels"]
+    likely = [one["probability"] for one in whole]
+    assert likely == sorted(likely, reverse=True) and likely[0] > likely[-1]
+    cut = (likely[0] + likely[-1]) / 2
+    part = server.post("/rank", {"features": features(0), "threshold": cut}).json["labels"]
+    assert part == [one for one in whole if one["probability"] > cut]
+    for aim in ("micro-f1", "macro-f1"):
+        named = server.post("/rank", {"features": features(0), "optimize": aim}).json["labels"]
+        assert named == whole[: len(named)]
 
 
 def test_feedback_is_learned_once_and_its_revisions_are_kept(server):
@@ -109,6 +127,12 @@ def test_a_labelled_example_may_be_repeated_safely(server):
         ("/rank", {"features": {"a": 1}, "top": 0}, 422, "top"),
         ("/rank", {"features": {"a": 1}, "top": "2"}, 422, "top"),
         ("/rank", {"features": {"a": 1}, "tops": 2}, 422, "tops"),
+        ("/rank", {"features": {"a": 1}, "threshold": 0}, 422, "threshold"),
+        ("/rank", {"features": {"a": 1}, "threshold": "0.5"}, 422, "threshold"),
+        ("/rank", {"features": {"a": 1}, "threshold": True}, 422, "threshold"),
+        ("/rank", {"features": {"a": 1}, "optimize": "f1"}, 422, "optimize"),
+        ("/rank", {"features": {"a": 1}, "optimize": ["f1"]}, 422, "optimize"),
+        ("/rank", {"features": {"a": 1}, "threshold": 0.5, "optimize": "micro-f1"}, 422, "optimize"),
         ("/rank", {"id": "", "features": {"a": 1}}, 422, "id"),
         ("/rank", {"id": "a\nb", "features": {"a": 1}}, 422, "id"),
         ("/rank", {"id": 5, "features": {"a": 1}}, 422, "id"),

@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     from boostline.scale.engines import Engine
 
 
+class Measure(StrEnum):
+    """What `boostline rank` names labels for."""
+
+    micro = "micro-f1"
+    macro = "macro-f1"
+
+
 class Unseen(StrEnum):
     """What becomes of words and categories that a model has never seen."""
 

@@ -46,6 +46,19 @@ def rank(
         bool,
         typer.Option("--probabilities", help="Show how likely each label is to be relevant."),
     ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Only labels with a probability above it.", show_default=False, min=0, max=1
+        ),
+    ] = None,
+    optimize: Annotated[
+        o.Measure | None,
+        typer.Option(
+            help="Only the labels that are named for this measure.",
+            show_default=False,
+        ),
+    ] = None,
     unseen: o.UnseenOption = o.Unseen.missing,
     block: o.BlockOption = 256,
     threads: o.ThreadsOption = 1,
@@ -67,16 +80,21 @@ def rank(
     """Rank the labels of every row of a file. The model does not change.
 
     With --json, one JSON object per row: {"row": 1, "labels": [...], "scores": [...]}, with
-    --probabilities also "probabilities". Texts also have "known_words": a text without any is ranked by how frequent
-    the labels are.
+    --probabilities also "probabilities". With --threshold or --optimize a row may have fewer labels, or none.
+    Texts also have "known_words": a text without any is ranked by how frequent the labels are.
     """
     if jobs == 0:
         raise typer.BadParameter("0 is neither a number of processes nor -1", param_hint="--jobs")
+    if threshold is not None and optimize is not None:
+        raise typer.BadParameter("only one can be given", param_hint="--threshold, --optimize")
+    if threshold in (0, 1):
+        raise typer.BadParameter("must be between 0 and 1", param_hint="--threshold")
+    aim = threshold if optimize is None else optimize.value
     if out is not None:
-        if why or probabilities:
+        if why or probabilities or aim is not None:
             raise typer.BadParameter(
                 "is for rankings that are printed: leave out --out",
-                param_hint="--why, --probabilities",
+                param_hint="--why, --probabilities, --threshold, --optimize",
             )
         loaded = load_model(model, threads)
         options = {} if unseen is o.Unseen.missing else {"unseen": None}
@@ -95,7 +113,8 @@ def rank(
     counted = Unseen() if unseen is o.Unseen.missing else None
     rows = rows_to_score(given, block, loaded, record, counted)
     count = loaded.n_labels if top == 0 else min(top, loaded.n_labels)
-    task = _Ranking(count, scores or json, probabilities, why, rows.features)
+    cut = 0.0 if aim is None else loaded.booster.threshold(aim)
+    task = _Ranking(count, scores or json, probabilities, why, rows.features, cut)
     first = 1
     for ranked in LocalEngine(jobs).map(task, (X for X, _ in rows), loaded):
         if json:
@@ -162,6 +181,7 @@ class _Ranking:
     probabilities: bool
     why: bool
     features: list[str]
+    threshold: float
 
     def __call__(self, model: Any, X: Any) -> list[dict[str, Any]]:
         import numpy as np
@@ -172,7 +192,8 @@ class _Ranking:
         if self.probabilities:
             shown["probabilities"] = likely
         names, rows = label_names(model), []
-        for i, best in enumerate(order.tolist()):
+        for i, ranked in enumerate(order.tolist()):
+            best = [label for label in ranked if likely[i, label] > self.threshold]
             numbers = {name: of[i, best].tolist() for name, of in shown.items()}
             rows.append({"labels": [names[label] for label in best], **numbers})
         if model.takes_texts:
@@ -180,7 +201,8 @@ class _Ranking:
                 row["known_words"] = n
         if self.why:
             for i, row in enumerate(rows):
-                row["why"] = self._reasons(model, X[i : i + 1], row["labels"][0])
+                best = row["labels"][:1]
+                row["why"] = self._reasons(model, X[i : i + 1], best[0]) if best else []
         return rows
 
     def _reasons(self, model: Any, x: Any, label: Any) -> list[Any]:
@@ -203,7 +225,7 @@ def _print_rows(ranked: list[dict[str, Any]], first: int, count: int) -> None:
             " ".join([str(label), *(f"{of[i]:.4f}" for of in shown)])
             for i, label in enumerate(row["labels"])
         ]
-        cells.append([str(number), *best])
+        cells.append([str(number), *best, *[""] * (count - len(best))])
         if "known_words" in row:
             cells[-1].append(str(row["known_words"]))
         if "why" in row:

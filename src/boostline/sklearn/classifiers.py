@@ -185,10 +185,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         (``booster_.threshold(optimize)``). With a class per row it is the log-odds themselves, since one class is
         always named. The plain ranking is `rank`.
         """
-        probabilities = self._probabilities(X)
+        check_is_fitted(self, "booster_")
         if self._target.multilabel:
-            return margins(self.booster_, probabilities, self.optimize)
-        odds = logit(probabilities)
+            return margins(self.booster_, self._probabilities(X), self.optimize)
+        odds = self._odds(X)
         return odds[:, 1] - odds[:, 0] if len(self.classes_) == 2 else odds
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -204,11 +204,12 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         With a class per row: of each class, (n, k); rows sum to 1.
         """
-        probabilities = self._probabilities(X)
+        check_is_fitted(self, "booster_")
         if self._target.multilabel:
-            return probabilities
+            return self._probabilities(X)
         # Given that exactly one label is relevant.
-        odds = np.exp(logit(probabilities) - logit(probabilities).max(axis=1, keepdims=True))
+        odds = self._odds(X)
+        odds = np.exp(odds - odds.max(axis=1, keepdims=True))
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
     def rank(self, X: Any, top: int | None = None) -> NDArray[Any]:
@@ -223,13 +224,23 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[order])
 
     def _probabilities(self, X: Any) -> FloatArray:
-        check_is_fitted(self, "booster_")
+        return self._scores_and_probabilities(X)[1]
+
+    def _odds(self, X: Any) -> FloatArray:
+        """Log-odds of the classes. Of equal ones the class that is ranked first is ahead."""
+        scores, probabilities = self._scores_and_probabilities(X)
+        odds = logit(probabilities)
+        odds[np.arange(len(odds)), scores.argmax(axis=1)] += 1e-9
+        return odds
+
+    def _scores_and_probabilities(self, X: Any) -> tuple[FloatArray, FloatArray]:
         X = self._features(X, reset=False)
         n = X.shape[0]
-        found = np.empty((n, self.booster_.n_labels))
+        scores, likely = np.empty((2, n, self.booster_.n_labels))
         for start in range(0, n, _BLOCK):
-            found[start : start + _BLOCK] = self.booster_.probabilities(X[start : start + _BLOCK])
-        return found
+            part = slice(start, start + _BLOCK)
+            scores[part], likely[part] = self.booster_.scores_and_probabilities(X[part])
+        return scores, likely
 
 
 @dataclass(eq=False, repr=False)

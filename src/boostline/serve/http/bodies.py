@@ -126,6 +126,22 @@ def whole(least: int) -> Field:
     return Field(check, {"type": "integer", "minimum": least})
 
 
+def _check_share(value: Any, field: str, limits: Limits) -> None:
+    if type(value) not in (int, float) or not 0 < value < 1:
+        raise Invalid(field, f"is {shortened(value)}, but must be a number between 0 and 1")
+
+
+def one_of(*choices: str) -> Field:
+    """One of some strings."""
+
+    def check(value: Any, field: str, limits: Limits) -> None:
+        if value not in choices:
+            raise Invalid(field, f"is {shortened(value)}, but must be {' or '.join(choices)}")
+
+    return Field(check, {"type": "string", "enum": list(choices)})
+
+
+SHARE = Field(_check_share, {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1})
 NAME = Field(_check_name, {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME})
 NAMES = Field(_check_names, {"type": "array", "items": {"type": "string"}, "uniqueItems": True})
 RENAMES = Field(

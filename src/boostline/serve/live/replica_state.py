@@ -117,6 +117,12 @@ class ReplicaState:
         self.model_seconds += time.thread_time() - began
         return found
 
+    def threshold(self, optimize: str | float | None) -> float:
+        """The probability above which labels are shown; 0 for all. The caller holds `turn`."""
+        if optimize is None:
+            return 0.0
+        return self.model.threshold(optimize)
+
     # Going forward.
 
     def apply(self, event: Event, ranking: Callable[[int], Event | None]) -> None:

@@ -99,12 +99,14 @@ class Service:
                 raise
             except (ValueError, TypeError) as error:
                 raise Problem(422, str(error), "features") from None
+            cut = state.threshold(body["threshold"] or body["optimize"])
             names, active = labels.names, labels.active.tolist()
             known_words = state.features.known_words(features) if type(features) is str else None
         score, probability = scores.tolist(), probabilities.tolist()
         shown = [
             {"label": names[i], "score": score[i], "probability": round(probability[i], 6)}
             for i in sorted(active, key=score.__getitem__, reverse=True)[: body["top"]]
+            if probability[i] > cut
         ]
         id = id or new_id()
         ranking: dict[str, Any] = {
@@ -131,10 +133,12 @@ class Service:
                 "id",
             )
         request = first.data
-        if features_of(request) != features_of(body) or request.get("top") != body["top"]:
+        if features_of(request) != features_of(body) or any(
+            request.get(name) != body[name] for name in ("top", "threshold", "optimize")
+        ):
             raise Problem(
                 409,
-                f"id is {first.id!r}, which was ranked with other features or another top, but must be new",
+                f"id is {first.id!r}, which was ranked with other features or options, but must be new",
                 "id",
             )
         await _on_disk(first)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, NotRequired, TypedDict
 
 from boostline.serve.errors import Invalid
-from boostline.serve.http.bodies import FEATURES, NAME, NAMES, TEXT, Body, whole
+from boostline.serve.http.bodies import FEATURES, NAME, NAMES, SHARE, TEXT, Body, one_of, whole
 from boostline.serve.http.endpoint import Call, endpoint
 
 
@@ -48,6 +48,8 @@ RANK = Body(
     features=FEATURES,
     text=TEXT,
     top=whole(1).described("How many labels; all if not given."),
+    threshold=SHARE.described("Only labels with a probability above it."),
+    optimize=one_of("micro-f1", "macro-f1").described("Only the labels named for this measure."),
 )
 FEEDBACK = Body(
     "Feedback",
@@ -66,6 +68,8 @@ async def rank(call: Call) -> bytes:
     """Rank the labels of an example."""
     if not _has_features(call):
         raise Invalid("features", "is missing, but must be a list or an object (or give text)")
+    if call.body["threshold"] is not None and call.body["optimize"] is not None:
+        raise Invalid("optimize", "is given next to threshold, but only one of them can be")
     return await call.service.rank(call.body, call.raw)
 
 
