@@ -227,14 +227,6 @@ inline void check_columns(const std::int32_t* columns, std::size_t n, std::size_
         require(columns[i] > (i == 0 ? -1 : columns[i - 1]) && static_cast<std::size_t>(columns[i]) < n_columns, prefix,
                 name);
 }
-inline void check_values(const double* values, std::size_t n, double most, const std::string& prefix,
-                         const char* name) {
-    for (std::size_t i = 0; i < n; ++i) require(!(std::fabs(values[i]) > most), prefix, name);
-}
-// Yes or no.
-inline void check_flags(const std::vector<std::uint8_t>& flags, const std::string& prefix, const char* name) {
-    for (const std::uint8_t flag : flags) require(flag <= 1, prefix, name);
-}
 // A number of rows.
 inline bool is_count(double n) { return n >= 0.0 && n <= kMostRows && n == std::floor(n); }
 

@@ -31,7 +31,6 @@ class SparseWeights {
     std::size_t n_features() const { return rows_.size(); }
     // What the weights take, slack of vectors aside: of the same weights always the same.
     std::size_t bytes() const { return bytes_; }
-    std::size_t most_row_bytes() const { return kRowBytes + row_bytes(n_labels_); }
 
     // sums[label] += value * weight, for all labels; sums has room for padded(n_labels) of them.
     void add_to(std::int32_t feature, float value, float* sums) const {
