@@ -47,6 +47,9 @@ def test_feedback_comes_the_next_day_and_the_page_shows_it(tmp_path):
     (tmp_path / "tags.txt").write_text("\n".join(LABELS) + "\n")
     with serving(store, "--labels", f"@{tmp_path / 'tags.txt'}") as server:
         client = Client(f"http://{server.address}")
+        # A cold model gives every label a probability of 0.5.
+        assert client.rank(features(0), threshold=0.6)["labels"] == []
+        assert len(client.rank(features(0), optimize="micro-f1")["labels"]) == len(LABELS)
         answer = client.rank(features(0), id="page-1", top=2)
         assert answer["cold"] and len(answer["labels"]) == 2
         assert server.stop() == 0

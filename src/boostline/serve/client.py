@@ -80,10 +80,21 @@ class Client:
         text: str | None = None,
         id: str | None = None,
         top: int | None = None,
+        threshold: float | None = None,
+        optimize: str | None = None,
     ) -> dict[str, Any]:
-        """Rank the labels of an example; ``["labels"]`` of the answer has the best first."""
+        """Rank the labels of an example; ``["labels"]`` of the answer has the best first.
+
+        ``threshold`` keeps labels with a probability above it, ``optimize`` those that `predict` would name.
+        """
         return self._post(
-            "/rank", id=id or uuid.uuid4().hex, features=_plain(features), text=text, top=top
+            "/rank",
+            id=id or uuid.uuid4().hex,
+            features=_plain(features),
+            text=text,
+            top=top,
+            threshold=threshold,
+            optimize=optimize,
         )
 
     def feedback(
