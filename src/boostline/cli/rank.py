@@ -157,7 +157,9 @@ def _rank_files(
         given = given.completed(record)
         options |= {"text": given.text_columns(), "separator": given.separator}
     elif given.text is not None:
-        raise typer.BadParameter("the model is no model of texts", param_hint="--text")
+        raise typer.BadParameter(
+            "it needs a model of texts, but this model takes features", param_hint="--text"
+        )
     names = ("format", "drop", "delimiter", "encoding", "zero_based")
     options |= {n: v for n in names if (v := getattr(given, n)) is not None}
     count = loaded.n_labels if top == 0 else top
@@ -243,7 +245,7 @@ def load_model(path: Any, threads: int = 1) -> tuple[Any, dict[str, Any]]:
 
 
 def report(unseen: Any, given: Any) -> None:
-    """Tell how often there was what the model has never seen."""
+    """Report how many values the model has never seen."""
     if unseen is not None and unseen.total:
         values = "1 value" if unseen.total == 1 else f"{unseen.total:,} values"
         note(f"{given.name} has {values} that the model has never seen, taken as missing: {unseen}")

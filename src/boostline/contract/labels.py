@@ -1,4 +1,4 @@
-"""Label sets, in the forms that everything behind a door takes: read once, with one set of rules.
+"""Label sets from users become the internal form here, with the same rules at every entry point.
 
 Arrays, sparse rows, frames and sequences of bools are indicators of length k: 1 relevant, 0 irrelevant, NaN unknown.
 Sets, lists and tuples hold labels, by name or by place; dicts say of labels whether they are relevant (True, False, or

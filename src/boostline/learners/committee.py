@@ -22,8 +22,8 @@ from boostline.learners.scorers import (
     SlidingWindow,
 )
 
-#: Every vote takes time in proportion to the labels, and counters of labels spoil the first places where labels are
-#: many (debdepends, held-out rows of train): above so many the default does without.
+#: Above this number of labels, the default leaves out the `Recency` members: their time grows with the labels, and
+#: they worsen the top ranks (debdepends, held-out train rows).
 MANY_LABELS = 1024
 
 #: The members of the default, in the order of their votes.

@@ -59,9 +59,9 @@ def too_little_memory(learners: Sequence[Description], n_labels: int, n_features
 
 
 def too_little_memory_to_grow(n_labels: int, n_features: int, needed: int, held: int) -> str:
-    """What to say to users whose model cannot grow: a larger one is made beside the one that there is."""
+    """The error for a model that cannot grow; the larger one is made before the present one goes."""
     return (
-        f"there is no memory for a model with {n_labels:,} labels and {n_features:,} features: it needs at least "
-        f"{size(needed)}, beside the {size(held)} of the present one until it takes its place, and this "
-        f"process can have {size(machine_bytes())}; the model is as it was"
+        f"there is no memory for a model with {n_labels:,} labels and {n_features:,} features: growing needs at least "
+        f"{size(needed)} in addition to the present model's {size(held)}, and this process can have "
+        f"{size(machine_bytes())}; the model is as it was"
     )

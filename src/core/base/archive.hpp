@@ -39,7 +39,7 @@ struct ArrayTypeOf<float> {
     static constexpr ArrayType value = ArrayType::f32;
 };
 
-// What `save` writes to. Whoever asks may want the names and lengths only, or one array: the others are not made then.
+// What `save` writes to. A caller may ask for names and lengths, or for one array; the rest is not materialised.
 class Archive {
   public:
     virtual ~Archive() = default;

@@ -1,5 +1,5 @@
-// The kinds of scorers there are, by name. Each registers itself at the end of its file in learners/, so that a new
-// kind is one file and nothing that is there has to know of it.
+// The kinds of scorers, by name. Each registers itself at the end of its file in learners/, so a new scorer is one new
+// file; existing files do not change.
 #pragma once
 
 #include <cstdint>

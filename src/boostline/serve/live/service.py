@@ -167,8 +167,8 @@ class Service:
         if revision not in (None, expected):
             raise Problem(
                 409,
-                f"revision is {revision}, but the latest is {latest['revision']}: the labels of the latest again, or "
-                f"others with revision {latest['revision'] + 1}",
+                f"revision is {revision}, but the latest is {latest['revision']}; send new labels as revision "
+                f"{latest['revision'] + 1}",
                 "revision",
             )
         if before is not None and repeats:

@@ -2,10 +2,10 @@
 //
 // The first `n_landmarks` rows become centres of the kernel: until then the model is exact kernel ridge regression on
 // all rows, f(x) = sum_i a_i k(x, x_i) with a = (K + ridge / w)^-1 Y. The scale of the features and the width of the
-// kernel are taken anew, and the inverse rebuilt, after 32, 64, 128, ... rows; in between the inverse grows by a
-// border. From then on centres, scale and width stay, and the a_i are learnt by recursive least squares on the kernel
-// values, which goes on from the same solution: its covariance is (K W K + ridge K)^-1 = (K^-1 - (K + ridge / w)^-1) /
-// ridge.
+// kernel are estimated again, and the inverse is recomputed, after 32, 64, 128, ... rows; in between the inverse grows
+// by a border. From then on centres, scale and width stay, and the a_i are learnt by recursive least squares on the
+// kernel values, which goes on from the same solution: its covariance is (K W K + ridge K)^-1 = (K^-1 - (K + ridge /
+// w)^-1) / ridge.
 //
 // At each fit it renews its scores of all centres, for another member that keeps them: as they would be if the centre
 // itself had not been learnt, y_i - a_i / (inverse)_ii.

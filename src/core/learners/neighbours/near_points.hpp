@@ -1,5 +1,5 @@
-// Points of which the nearest are sought. Where a few coordinates differ much between points and the others little, as
-// scores do of labels of which few are common, these few alone turn most points down.
+// Exact k-nearest neighbours with an early reject on the coordinates of highest variance. It pays where a few
+// coordinates vary much and the others little, as scores do when few labels are common.
 #pragma once
 
 #include <algorithm>

@@ -44,8 +44,8 @@ class Booster {
     std::int32_t n_votes() const { return n_votes_; }
     const Learners& learners() const { return learners_.all(); }
 
-    // One round of Algorithm 1. Writes the scores given before learning, and if asked what they say of P(relevant)
-    // behind them. If it throws, nothing has been learned, but by learners written in Python.
+    // One round of Algorithm 1. Writes the scores from before the update and, on request, P(relevant) after them. If it
+    // throws, no learner has changed, except those written in Python.
     void learn(const Row& x, const Labels& labels, double* scores, bool with_probabilities = false);
 
     // The same for the rows of a block, which learners take together where they can: row r writes to scores +
@@ -91,7 +91,8 @@ class Booster {
     }
 
     virtual void set_threads(int n) { learners_.set_threads(n); }
-    // How many rows `learn_block` should get at once: with threads it looks at some while others are learned.
+    // How many rows `learn_block` should get at once: with threads, it computes the votes of the next rows while it
+    // learns the current ones.
     std::size_t n_rows_at_hand() const {
         constexpr std::size_t kMostAtHand = 4 * kMostTogether, kMostLabels = 1 << 20;
         const auto k = static_cast<std::size_t>(std::max(n_labels_, 1));

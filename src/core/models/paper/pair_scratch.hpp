@@ -1,4 +1,4 @@
-// Room for one thread to work in during a round.
+// Scratch buffers of one thread for one round.
 #pragma once
 
 #include <vector>

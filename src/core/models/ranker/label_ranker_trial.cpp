@@ -24,7 +24,7 @@ void LabelRanker::learn_block(Example* rows, std::size_t n, double* scores, std:
     }
 }
 
-// A trial is worth no failure: for want of memory it ends.
+// If memory runs out, the trial ends; learning does not fail.
 void LabelRanker::teach_rival(Example* rows, std::size_t n, std::uint64_t first) noexcept {
     if (!rival_ && !alarm_at_) return;
     std::size_t from = 0;
