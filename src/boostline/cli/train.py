@@ -159,10 +159,11 @@ def _train_history(
     if json:
         print_json(result)
         return
+    files = "1 file" if len(paths) == 1 else f"{len(paths)} files"
     print_pairs(
         [
             ("model", f"{target} ({result['file_bytes'] / 1e6:.1f} MB)"),
-            ("rows learned", f"{model.clock:,} of {len(paths)} files in {result['seconds']:.1f} s"),
+            ("rows learned", f"{model.clock:,} of {files} in {result['seconds']:.1f} s"),
             ("features, labels", f"{result['features']}, {model.n_labels}"),
             ("mean rank loss", loss_in_words(measured)),
         ]
