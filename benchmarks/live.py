@@ -5,7 +5,7 @@
     python benchmarks/live.py table                     the last two thirds of each stream, as Markdown
     python benchmarks/live.py picture docs/live.svg     precision over the years
 
-Learners are those of ``live_peers.py``: ours, ours frozen after the first tenth, a label tree (napkinXC) trained again
+Learners are those of ``live_peers.py``: ours, ours frozen after the first tenth, a label tree (Omikuji) trained again
 from scratch at fixed intervals, Vowpal Wabbit, AdaGrad, scikit-learn's networks, label frequencies. A learner with a
 rate runs with each of its rates; the table has the best in hindsight. Per month, a file in ``results/live`` has the
 sums of P@1, P@5, nDCG@5, rank loss and, where there are probabilities, log loss; and CPU time and memory per run.
@@ -67,7 +67,7 @@ def run(stream: Stream, learner: str) -> dict[str, Any]:
     """Rank each row, then learn those whose labels have arrived; rows without a relevant label are not judged."""
     model = make(learner, stream)
     sums: dict[str, Any] = {}
-    seconds, began = 0.0, time.monotonic()
+    seconds = 0.0
     step = 1 if stream.delay else BLOCK
     for first in range(0, len(stream), step):
         rows = range(first, min(first + step, len(stream)))
@@ -85,10 +85,6 @@ def run(stream: Stream, learner: str) -> dict[str, Any]:
                 period = sums.setdefault(stream.periods[row], {"rows": 0, "sums": [0.0] * 5})
                 period["rows"] += 1
                 period["sums"] = [a + b for a, b in zip(period["sums"], of_row, strict=True)]
-        if (first // step) % (2000 // step) == 0 and sys.stderr.isatty():
-            pace = (time.monotonic() - began) / (rows[-1] + 1)
-            left = pace * (len(stream) - rows[-1] - 1)
-            print(f"\r{learner}: row {rows[-1] + 1:,}, {left:.0f} s left ", end="", file=sys.stderr)
     return {
         "stream": stream.name,
         "learner": learner,
@@ -111,9 +107,15 @@ def run_missing(streams: list[str], learners: list[str], jobs: int, rows: int | 
     print(f"{len(todo)} runs, {jobs} at a time; finished ones are kept in {RESULTS}")
 
     def one(job: tuple[str, str]) -> None:
-        command = [sys.executable, __file__, "one", *job]
-        done = subprocess.run(command + (["--rows", str(rows)] if rows else []), check=False)
-        print("failed:" if done.returncode else "done:", *job, flush=True)
+        command = [sys.executable, __file__, "one", *job, *(["--rows", str(rows)] if rows else [])]
+        done = subprocess.run(command, check=False, capture_output=True)  # label trees print much
+        reason = done.stderr.decode(errors="replace").strip().rpartition("\n")[2][-200:]
+        print(
+            "failed:" if done.returncode else "done:",
+            *job,
+            reason * bool(done.returncode),
+            flush=True,
+        )
 
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(one, todo))

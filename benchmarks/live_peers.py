@@ -7,7 +7,6 @@ over hashed words, with the frequencies of the rows before; the time for that co
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections import deque
 from collections.abc import Callable
@@ -60,10 +59,9 @@ class Ours(Learner):
     def __init__(self, stream: Stream, frozen_after: float = 1.0) -> None:
         super().__init__(stream)
         import boostline as bl
-        from boostline.text import TextRanker
 
         self.is_text = bool(stream.texts)
-        self.model = TextRanker() if self.is_text else bl.LabelRanker(stream.n_labels)
+        self.model = bl.TextRanker() if self.is_text else bl.LabelRanker(stream.n_labels)
         self.n_learned = int(frozen_after * len(stream))
         self.order: Any = np.zeros(0, int)  # the label of each of the model's columns
 
@@ -232,7 +230,7 @@ class AdaGrad(Featured):
 
 
 class RetrainedTree(Featured):
-    """A probabilistic label tree (napkinXC), trained again from scratch every so many rows."""
+    """A label tree (Omikuji, its defaults: Parabel), trained again from scratch every so many rows."""
 
     def __init__(self, stream: Stream, last_year: bool = False) -> None:
         super().__init__(stream)
@@ -240,7 +238,6 @@ class RetrainedTree(Featured):
             raise SystemExit("a label tree is for texts")
         self.every = TREES.get(stream.name, 500)
         self.last_year = last_year
-        self.folder = tempfile.mkdtemp()
         self.tree: Any = None
         self.known: Any = None
         self.frequencies = Frequencies(stream, window=10**9)  # until the first tree is there
@@ -250,11 +247,10 @@ class RetrainedTree(Featured):
         if self.tree is None:
             return self.frequencies.rank(rows)[0], None
         out = np.full((len(rows), self.stream.n_labels), -np.inf)
-        top = min(N_LISTED, len(self.known))
-        for i, listed in enumerate(self.tree.predict_proba(X, top_k=top)):
-            for label, probability in listed:
-                if label < len(self.known):
-                    out[i, self.known[label]] = probability
+        for i in range(len(rows)):
+            row = list(zip(X[i].indices.tolist(), X[i].data.tolist(), strict=True))
+            for label, score in self.tree.predict(row, top_k=min(N_LISTED, len(self.known))):
+                out[i, self.known[label]] = score
         return out, None
 
     def learn(self, rows: range) -> None:
@@ -271,24 +267,19 @@ class RetrainedTree(Featured):
         return next(i for i in range(stop) if self.stream.periods[i] >= year_before)
 
     def train(self, rows: range) -> None:
-        from napkinxc.models import PLT
+        import omikuji
 
         self.known = np.unique([label for row in rows for label in self.stream.labels[row]])
         number = {int(label): i for i, label in enumerate(self.known)}
-        if self.tree is not None:
-            self.tree.unload()
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.tree = PLT(self.folder, threads=1, seed=0)
-        self.tree.fit(
-            self.rows_of(rows), [[number[label] for label in self.stream.labels[r]] for r in rows]
-        )
-        self.tree.load()
-
-    def megabytes(self) -> float:
-        import os
-
-        paths = (os.path.join(self.folder, name) for name in os.listdir(self.folder))
-        return sum(map(os.path.getsize, paths)) / 1e6
+        X = self.rows_of(rows)
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write(f"{len(rows)} {N_COLUMNS} {len(self.known)}\n")
+            for i, row in enumerate(rows):
+                labels = ",".join(str(number[label]) for label in self.stream.labels[row])
+                values = zip(X[i].indices.tolist(), X[i].data.tolist(), strict=True)
+                file.write(labels + " " + " ".join(f"{j}:{v:.5g}" for j, v in values) + "\n")
+            file.flush()
+            self.tree = omikuji.Model.train_on_data(file.name, n_threads=1)
 
 
 class VowpalWabbit(Featured):
