@@ -156,5 +156,5 @@ def judged_sets(model: Any, Y: Any, n: int) -> LabelSets:
     if not model.takes_texts:
         return LabelSpace(model.n_labels, model.labels).read(Y, n, False)
     place = {tag: i for i, tag in enumerate(model.labels)}
-    told = [{place[tag]: value for tag, value in row.items() if tag in place} for row in Y]
-    return LabelSpace(model.n_labels).read(told, n, False)
+    known = [{place[tag]: value for tag, value in row.items() if tag in place} for row in Y]
+    return LabelSpace(model.n_labels).read(known, n, False)

@@ -93,7 +93,7 @@ def losses(summary: Summary) -> Table:
         "(the paper used the file order). OnlineBMR: the best of its edges, picked on the test rows, as "
         "the paper did. Its potentials are those of the paper's text; the authors' public program estimated them by "
         "Monte Carlo with 100 draws, and its hinge loss has no margin, so their column is of another program. "
-        "Decayed counts: a ranking by recent labels, which looks at no feature. Label frequency: the "
+        "Decayed counts: a ranking by recent labels, which uses no feature. Label frequency: the "
         "same without forgetting.",
         "table3",
     )

@@ -110,7 +110,7 @@ class CentroidsScorer final : public Scorer {
 
     std::size_t padded() const { return SparseWeights::padded(n_labels_); }
 
-    // Half for the sums, the rest for what is held for a moment or in vain, as in sparse_linear.cpp.
+    // Half for the sums, the rest for temporary and wasted memory, as in sparse_linear.cpp.
     std::size_t most_sums() const { return max_bytes_ / 2; }
     void stay_small() noexcept {
         if (sums_of_rows_.bytes() > most_sums()) {

@@ -8,7 +8,8 @@
 //
 // Scores start at -1, where a label that is irrelevant has no loss: so a row has dual variables only of its relevant
 // labels and of those that it could be taken to have. Of these a visit changes the kMostSteps that are furthest from
-// their best. With many labels most replays look at them alone, so that their cost does not grow with the labels.
+// their best. With many labels most replays read only these, so that the cost of a replay does not grow with the
+// labels.
 #pragma once
 
 #include "core/base/philox.hpp"
@@ -113,7 +114,7 @@ class SparseSvm {
         }
         memory_.push(row, left);
     }
-    // Of max_bytes: half for the weights, a quarter for the rows, the rest for what is held for a moment or in vain.
+    // Of max_bytes: half for the weights, a quarter for the rows, the rest for temporary and wasted memory.
     // What is forgotten depends on what is known alone, not on how much memory it happens to hold.
     // `others` are bytes that belong to the rows, such as those of an index; they shrink when rows leave.
     template <class Left, class Others>
