@@ -110,7 +110,9 @@ def test_growth_without_memory_says_what_for_and_changes_nothing(grow, size):
             grow(model, 5)
             break
         except MemoryError as error:
-            assert f"there is no memory for a model with {size}: growing needs at least" in str(error)
+            assert f"there is no memory for a model with {size}: growing needs at least" in str(
+                error
+            )
             assert "the model is as it was" in str(error)
         finally:
             grant_allocations(-1)
